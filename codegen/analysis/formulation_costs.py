@@ -1,4 +1,4 @@
-"""What a step of a mechanism would cost by each formulation, from the operations of their texts, and which is advised.
+"""Costs of a step of a mechanism by each formulation, from the operations of their texts, and the one that is advised.
 
 Nothing is compiled. A step is estimated as its operations, three a cycle, and its longest chain of them: what the text
 costs on a processor that does both at once lies between the larger of the two and their sum, and the order of two
@@ -19,12 +19,15 @@ TRIED: tuple[tuple[Formulation, Integrator], ...] = (
     ("ali3p", "generalized_alpha"),
     ("index1", "rk4"),
     ("articulated", "rk4"),
+    ("riccati", "rk4"),
     ("semi_recursive", "trapezoidal"),
     ("composite", "rk4"),
 )
 OF_FILE: tuple[Formulation, ...] = ("ali3p", "index1")  # over the coordinates of the file
+OF_TREES: tuple[Formulation, ...] = ("articulated", "riccati")
 CLOSES: tuple[Formulation, ...] = ("ali3p", "semi_recursive")  # loops, with stiff forces implicit
 MOST_COUNTED = 40  # coordinates of an open chain: ordering 60 of them takes most of a minute
+LONG = 64  # joint coordinates up to which a tree is written in lines, which its loops do not beat
 AT_ONCE = 3.0  # operations a cycle
 
 
@@ -67,10 +70,15 @@ def formulation_costs(mechanism: Mechanism) -> Costs:
     mechanism : Mechanism
         As `load` returns it.
     """
-    cuts = topology(mechanism.system).tree.cuts
+    tree = topology(mechanism.system).tree
+    cuts = tree.cuts
     stepped = len(presolve(mechanism.system).system.coordinates)
     found = []
     for formulation, integrator in TRIED:
+        if formulation == "riccati" and not cuts and len(tree.coordinates) <= LONG:
+            words = "is for long chains and trees: not counted"
+            found.append(FormulationCost(formulation, integrator, refused=words))
+            continue
         if formulation in OF_FILE and stepped > MOST_COUNTED and not cuts:
             words = f"{stepped} coordinates of the file, which take long to order: not counted"
             found.append(FormulationCost(formulation, integrator, refused=words))
@@ -95,11 +103,15 @@ def _counted(
 
 def _advised(found: tuple[FormulationCost, ...], *, has_loops: bool) -> Costs:
     able = {cost.formulation: cost for cost in found if not cost.refused}
-    if "articulated" in able and not has_loops:
+    open_ones = [able[name] for name in OF_TREES if name in able]
+    if open_ones and not has_loops:
+        best = min(open_ones, key=lambda cost: cost.cycles)
         words = "no loop is to be closed and nothing is iterated"
+        if best.formulation == "riccati":
+            words += ", and what is zero in all links is not computed in any"
         if "semi_recursive" in able:
             words += "; with stiff springs 'semi_recursive', whose steps are implicit"
-        return Costs(found, "articulated", words)
+        return Costs(found, best.formulation, words)
     closing = [able[name] for name in CLOSES if name in able]
     if not closing:
         return Costs(found, "", "no formulation takes it")

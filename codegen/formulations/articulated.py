@@ -25,13 +25,13 @@ from codegen.formulations.stepping import (
     integrator_text,
     step_text,
 )
-from codegen.formulations.tree_loops import TreeLoops
 from codegen.kernels.frozen import frozen
 from codegen.options.options import KernelOptions
 from codegen.system.system import System
 from codegen.tree.chain import ChainLink
 from codegen.tree.groups import LoopLink
 from codegen.tree.long_rows import lengthened
+from codegen.tree.loops import TreeLoops
 from codegen.tree.mechanism import TreeMechanism, in_joint_coordinates
 from codegen.tree.reactions import of_joint
 from codegen.tree.recursion import accelerations, given_force

@@ -1,7 +1,8 @@
 """Trees by transfer matrices: Riccati's transformation of chains and branches, in the axes of the ground.
 
-Joint coordinates, forces, inputs, guides and outputs are those of `articulated.py`, and so is the NumPy twin. The sweeps
-are always loops over the links; what every joint hands on is found on the way back and costs no sweep of its own.
+Joint coordinates, forces, inputs, guides and outputs are those of `articulated.py`, and so is the NumPy twin. The
+sweeps are always loops over the links; what every joint hands on is found on the way back and costs no sweep of its
+own.
 
 Source: Rui, Bestle, Wang and others 2020.
 """
@@ -15,12 +16,12 @@ from codegen.description.mechanism import Mechanism
 from codegen.equations.program import Program
 from codegen.expressions.dag import Expr
 from codegen.formulations.articulated import over_tree
-from codegen.formulations.tree_loops import TreeLoops
 from codegen.options.options import KernelOptions
 from codegen.transfer.link_text import PLACE
 from codegen.transfer.places import HEADS, Cells, TransferPlaces, asked
 from codegen.transfer.sweeps import TransferSweeps, written
 from codegen.tree.groups import Grouped
+from codegen.tree.loops import TreeLoops
 
 
 def build(mechanism: Mechanism, options: KernelOptions) -> Program:

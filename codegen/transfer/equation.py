@@ -1,10 +1,12 @@
 """The overall transfer equation of a tree, from its graph alone: which block stands where, as data.
 
-Bodies and joints are elements with one numbering, tips first. A state goes from a tip through the elements on its way; where
-several ways meet, the joints of the body with several inputs are one element, too, with the number after that body's:
+Bodies and joints are elements with one numbering, tips first. A state goes from a tip through the elements on its
+way; where several ways meet, the joints of the body with several inputs are one element, too, with the number after
+that body's:
 
     main row       -z_root + sum over tips of (product of the elements on the tip's way) z_tip = 0
-    rows (j, k)    of a body with inputs 1 to L, for k = 2 to L: where input k is follows from input 1, and its joint has no moment,
+    rows (j, k)    of a body with inputs 1 to L, for k = 2 to L: where input k is follows from input 1, and its joint
+    has no moment,
                    sum over tips of (H_{O1,Ik} U_{j,Ii} - [i = k] H_{a,m}) (product up to input i) z_tip = 0
 
 Source: Rui, Wang, Zhang and others 2016.
@@ -97,7 +99,8 @@ class TransferEquation:
         The bodies with a free input.
     rows : tuple of Row
     blocks : dict of (int, int) to tuple of Term
-        Sums of products by row and column: column 0 is that of the root, then those of the tips. A block that is not there is zero.
+        Sums of products by row and column: column 0 is that of the root, then those of the tips. A block that is not
+        there is zero.
     """
 
     elements: tuple[Element, ...]

@@ -1,7 +1,7 @@
 """The assignments of one link in each sweep of the transfer matrix method, over its record and that of its parent.
 
-The algebra is that of `riccati.py`, on a link whose parent is a row of variables. What a sweep leaves for a later one is in
-the link's record: the first places are those that children read, then what is the link's own affair.
+The algebra is that of `riccati.py`, on a link whose parent is a row of variables. What a sweep leaves for a later one
+is in the link's record: the first places are those that children read, then what is the link's own affair.
 """
 
 from __future__ import annotations
@@ -14,21 +14,31 @@ from codegen.system.vectors import Vector, cross, dot, minus, plus, times
 from codegen.transfer import riccati
 from codegen.transfer.pattern import Pattern
 from codegen.transfer.riccati import Opened
+from codegen.transfer.variables import (
+    ALPHA,
+    HAND,
+    OMEGA,
+    RECORD,
+    SYMMETRIC,
+    A,
+    Variables,
+    full,
+    last,
+    rows_of,
+    triple,
+)
 from codegen.tree.chain import ChainLink, Links
 from codegen.tree.groups import Group
 from codegen.tree.passages import COUNT, passage
 from codegen.tree.recursion import Loads, Open, let_go, open_joint
 from codegen.tree.spatial import NO_WRENCH, ZERO, Inertia, Matrix, Passage, Value, Wrench, apply
 
-ROWS, OMEGA, ALPHA, A, RECORD = 0, 9, 12, 15, 18  # components of a record that children read
-HAND = 27  # S (6, 9, 6), and moment and force of e
 LOAD = 7  # force of the joint, moment and force on the link, in its own axes
 ORIGIN, RATE, PLACE = 0, 3, 6  # in the record of where a link is
-SYMMETRIC = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 SECOND = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 
-class TransferText:
+class TransferText(Variables):
     """One group's link beside its parent.
 
     Parameters
@@ -55,14 +65,13 @@ class TransferText:
         pattern: Pattern,
         shown: frozenset[int] = frozenset(),
     ) -> None:
-        self.graph, self.group, self.pattern, self.shown = graph, group, pattern, shown
-        self.bind: dict[Expr, str] = {}
-        self._kept: list[tuple[Expr, Expr]] = []
+        super().__init__(graph, pattern)
+        self.group, self.shown = group, shown
         self.links = Links(graph)
         self.up = (
             riccati.ground(gravity)
             if group.is_root
-            else [self._component("up", k) for k in range(RECORD)]
+            else [self.component("up", k) for k in range(RECORD)]
         )
         self._read_numbers()
         self.record: list[Expr] = []
@@ -70,9 +79,9 @@ class TransferText:
         self.axis: Vector = ZERO
         self.opened, self.ball = Opened(), Open()
         self._move()
-        moved = len(self._kept)
+        moved = len(self.kept)
         self._inwards()
-        carried = len(self._kept)
+        carried = len(self.kept)
         self._follow()
         self._store(moved, carried)
 
@@ -89,7 +98,7 @@ class TransferText:
                 given[graph.var(f"force {k - len(group.values) + n_forces}")] = graph.lift(value)
         count = len(like.coordinates)
         q, qd, qdd = (
-            [self._var(f"own {array}", array, k) for k in range(count)]
+            [self.var(f"own {array}", array, k) for k in range(count)]
             for array in ("q", "qd", "qdd")
         )
         self.link = ChainLink(
@@ -104,9 +113,9 @@ class TransferText:
         self.acting = graph.zero
         self.load = NO_WRENCH
         if like.is_loaded:
-            load = [self._var("load", "load", k) for k in range(LOAD)]
+            load = [self.var("load", "load", k) for k in range(LOAD)]
             self.acting = load[0]
-            self.load = Wrench(_triple(load[1:]), _triple(load[4:]))
+            self.load = Wrench(triple(load[1:]), triple(load[4:]))
         elif not like.force.is_zero:
             self.acting = graph.substitute(like.force, given)
 
@@ -122,8 +131,8 @@ class TransferText:
         link, up = self.link, self.up
         numbers = self.group.values
         way = passage(link.kind, numbers, self.links.moved(link, numbers))
-        before = _rows(up)
-        omega = _triple(up[OMEGA:])
+        before = rows_of(up)
+        omega = triple(up[OMEGA:])
         rows = [way.into(row) for row in before]
         self.record += [self.graph.lift(e) for row in rows for e in row]
         r = riccati.out(before, way.origin)
@@ -131,38 +140,38 @@ class TransferText:
         self.record += [self.graph.lift(e) for e in plus(omega, rate)]
         bias = cross(omega, cross(omega, r))
         if link.kind == "slide":
-            bias = plus(bias, cross(times(2.0, omega), times(link.qd[0], _last(rows))))
-        self.r = self._triple_kept(r)
-        self.bias = self._triple_kept(cross(omega, rate)), self._triple_kept(bias)
-        self.own = [self._component("own", k) for k in range(RECORD)]
-        self.rows = _rows(self.own)
+            bias = plus(bias, cross(times(2.0, omega), times(link.qd[0], last(rows))))
+        self.r = self.keep_vector(r)
+        self.bias = self.keep_vector(cross(omega, rate)), self.keep_vector(bias)
+        self.own = [self.component("own", k) for k in range(RECORD)]
+        self.rows = rows_of(self.own)
         if self.is_single:
-            self.axis = _last(self.rows)
+            self.axis = last(self.rows)
 
     def _inwards(self) -> None:
         link, graph = self.link, self.graph
         assert link.inertia is not None
         axes = self.rows
         own = riccati.inertia_of(link.mass, link.first, link.inertia.turning, axes)
-        given = [self._given(k) for k in range(HAND)]
+        given = [self.given(k) for k in range(HAND)]
         hanging = Inertia(
-            _symmetric(given[:6]),
+            full(given[:6]),
             [list[Value](given[k : k + 3]) for k in (6, 9, 12)],
-            _symmetric(given[15:21]),
+            full(given[15:21]),
         )
         inertia = own.plus(hanging)
-        pull = riccati.resistance(own, _triple(self.own[OMEGA:]))
+        pull = riccati.resistance(own, triple(self.own[OMEGA:]))
         if self.load is not NO_WRENCH:
             push = Wrench(*(riccati.out(axes, v) for v in self.load))
             pull = riccati.unloaded(pull, push)
-        pull = pull.plus(Wrench(_triple(given[21:]), _triple(given[24:])))
+        pull = pull.plus(Wrench(triple(given[21:]), triple(given[24:])))
         self.state = (
             Inertia(
-                _symmetric([self._keep(inertia.turning[i][j]) for i, j in SYMMETRIC]),
-                [[self._keep(e) for e in row] for row in inertia.coupling],
-                _symmetric([self._keep(inertia.moving[i][j]) for i, j in SYMMETRIC]),
+                full([self.keep(inertia.turning[i][j]) for i, j in SYMMETRIC]),
+                [[self.keep(e) for e in row] for row in inertia.coupling],
+                full([self.keep(inertia.moving[i][j]) for i, j in SYMMETRIC]),
             ),
-            Wrench(self._triple_kept(pull.moment), self._triple_kept(pull.force)),
+            Wrench(self.keep_vector(pull.moment), self.keep_vector(pull.force)),
         )
         state = self._open(inertia, pull)
         if self.group.is_root:
@@ -189,8 +198,8 @@ class TransferText:
                 rotor=link.rotor, bias=self.bias, at=self.opened,
             )  # fmt: skip
             gain, drive = self.opened.gain, self.opened.drive
-            kept = Wrench(self._triple_kept(gain.moment), self._triple_kept(gain.force))
-            self.opened = Opened(kept, self._keep(drive))
+            kept = Wrench(self.keep_vector(gain.moment), self.keep_vector(gain.force))
+            self.opened = Opened(kept, self.keep(drive))
             return state
         link.bias_alpha, link.bias_a = self.bias
         state = open_joint(self.links, link, inertia, pull, Loads(), self.ball)
@@ -198,15 +207,15 @@ class TransferText:
         if self.ball.factor is not None:
             lower, inverse = self.ball.factor
             self.ball.factor = (
-                [[self._keep(e) for e in row] for row in lower],
-                [self._keep(e) for e in inverse],
+                [[self.keep(e) for e in row] for row in lower],
+                [self.keep(e) for e in inverse],
             )
         return state
 
     def _follow(self) -> None:
         link, graph = self.link, self.graph
         self.qdd: list[Expr] = []
-        inner = riccati.carried(_triple(self.up[ALPHA:]), _triple(self.up[A:]), self.r, self.bias)
+        inner = riccati.carried(triple(self.up[ALPHA:]), triple(self.up[A:]), self.r, self.bias)
         if link.is_guided:
             motion = riccati.moved(self.axis, link.qdd[0], *inner, turns=self.turns)
         elif self.is_single:
@@ -231,15 +240,15 @@ class TransferText:
             (ZERO, ZERO)
             if self.group.is_root
             else (
-                _triple([self._var("there", "there", first + k) for k in range(3)])
+                triple([self.var("there", "there", first + k) for k in range(3)])
                 for first in (ORIGIN, RATE)
             )
         )
-        swung = cross(_triple(self.up[OMEGA:]), self.r)
+        swung = cross(triple(self.up[OMEGA:]), self.r)
         if self.link.kind == "slide":
             swung = plus(swung, times(self.link.qd[0], self.axis))
         elif self.link.kind == "free":
-            swung = plus(swung, riccati.out(_rows(self.up), _triple(self.link.qd)))
+            swung = plus(swung, riccati.out(rows_of(self.up), triple(self.link.qd)))
         found = (*plus(value, self.r), *plus(rate, swung))
         return [Assign(f"here[{k}]", self.graph.lift(e)) for k, e in enumerate(found)]
 
@@ -247,8 +256,8 @@ class TransferText:
         """Kinetic energy, added to that of other links."""
         link, graph = self.link, self.graph
         assert link.inertia is not None
-        v = _triple([self._var("here", "here", RATE + i) for i in range(3)])
-        omega = _triple(self.own[OMEGA:])
+        v = triple([self.var("here", "here", RATE + i) for i in range(3)])
+        omega = triple(self.own[OMEGA:])
         spin = riccati.into(self.rows, omega)
         so_far = graph.var("so far")
         self.bind[so_far] = "w->kinetic[0]"
@@ -272,7 +281,7 @@ class TransferText:
         return self._components(0, ALPHA) + self._of(self._first)
 
     def inwards(self) -> list[Assign]:
-        """What the way back needs; S and e for the parent."""
+        """Numbers that the way back needs; S and e for the parent."""
         found = self._of(self._second)
         if self.hands:
             found += [
@@ -303,68 +312,15 @@ class TransferText:
         graph = self.graph
         late = [*self.qdd, *self.record[ALPHA:], *self.shows.values()]
         read = {v for e in late for v in graph.variables(e)}
-        second = [pair for pair in self._kept[moved:carried] if pair[0] in read]
+        second = [pair for pair in self.kept[moved:carried] if pair[0] in read]
         # what no link makes use of is handed on by none
         hands = self.hands and [self.hands[k] for k in sorted(self.pattern.wanted)]
         later = [e for _, e in second] + list(hands) + [a.expr for a in self.place()]
         read |= {v for e in later for v in graph.variables(e)}
-        first = [pair for pair in self._kept[:moved] if pair[0] in read]
+        first = [pair for pair in self.kept[:moved] if pair[0] in read]
         self._first, self._second = first, second
         self._stored = [*first, *second]
         self.size = len(self.pattern.place)
         for var, _ in self._stored:
             self.bind[var] = f"own[{self.size}]"
             self.size += 1
-
-    def _keep(self, value: Value) -> Expr:
-        """A value that a later sweep may read, as a variable of the record; a number stays what it is."""
-        e = self.graph.lift(value)
-        if e.is_const:
-            return e
-        var = self.graph.var(f"kept {len(self._kept)}")
-        self._kept.append((var, e))
-        return var
-
-    def _triple_kept(self, v: Vector) -> Vector:
-        return _triple([self._keep(e) for e in v])
-
-    def _component(self, array: str, k: int) -> Expr:
-        value = self.pattern.record[k]
-        if value is not None:
-            return self.graph.const(value)
-        var = self.graph.var(f"{array} {k}")
-        self.bind[var] = f"{array}[{self.pattern.place[k]}]"
-        return var
-
-    def _given(self, k: int) -> Expr:
-        value = self.pattern.hand[k]
-        if value is not None:
-            return self.graph.const(value)
-        var = self.graph.var(f"given {k}")
-        if k in self.pattern.handed:
-            self.bind[var] = f"given[{self.pattern.handed[k]}]"
-        return var
-
-    def _var(self, name: str, array: str, number: int) -> Expr:
-        var = self.graph.var(f"{name} {number}")
-        self.bind[var] = f"{array}[{number}]"
-        return var
-
-
-def _rows(record: Sequence[Value]) -> tuple[Vector, Vector, Vector]:
-    return _triple(record[0:]), _triple(record[3:]), _triple(record[6:])
-
-
-def _last(rows: Sequence[Vector]) -> Vector:
-    return riccati.column(rows, 2)
-
-
-def _symmetric(entries: Sequence[Value]) -> Matrix:
-    made: Matrix = [[0.0] * 3 for _ in range(3)]
-    for (i, j), e in zip(SYMMETRIC, entries, strict=True):
-        made[i][j] = made[j][i] = e
-    return made
-
-
-def _triple(values: Sequence[Value]) -> Vector:
-    return (values[0], values[1], values[2])

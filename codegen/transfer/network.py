@@ -1,6 +1,7 @@
 """Chains of a tree, and the bodies with several inputs that they meet at, from parents alone.
 
-States go from the tips to the ground, so a body's inputs are the joints of what hangs on it, its output is its own joint.
+States go from the tips to the ground, so a body's inputs are the joints of what hangs on it, its output is its own
+joint.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class Network:
 def network(parents: Sequence[int]) -> Network:
     """Find the chains of a tree."""
     children: list[list[int]] = [[] for _ in parents]
-    roots = []
+    roots: list[int] = []
     for link, parent in enumerate(parents):
         (children[parent] if parent >= 0 else roots).append(link)
     found: list[Chain] = []

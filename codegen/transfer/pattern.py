@@ -1,7 +1,7 @@
 """Constants that all links of a tree share in their records, and in what they hand on.
 
-In a plane most components of axes, rates and inertias are the same number in every link. They are found by supposing that
-each is what it is of the ground, or nothing in what a tip hands on, until no text of a link says otherwise.
+In a plane most components of axes, rates and inertias are the same number in every link. They are found by supposing
+that each is what it is of the ground, or nothing in what a tip hands on, until no text of a link says otherwise.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Constants = list[float | None]
 
 @dataclass
 class Pattern:
-    """What is known of all links.
+    """Numbers that are known of all links.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ def settled(
 
 
 def ground_pattern(values: Iterable[Value], hand: int) -> Pattern:
-    """What is to be confirmed first."""
+    """The pattern that is to be confirmed first."""
     return Pattern(
         [(v.value if isinstance(v, Expr) else float(v)) + 0.0 for v in values], [0.0] * hand
     )

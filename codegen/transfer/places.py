@@ -1,7 +1,7 @@
 """Variables for all that the loops of the transfer matrix method leave behind, in the axes of the ground.
 
-Forces and outputs that ask for these are expressions over them; accelerations, moments and forces of joints are there once
-accelerations are found, everything else takes a sweep.
+Forces and outputs that ask for these are expressions over them; accelerations, moments and forces of joints are there
+once accelerations are found, everything else takes a sweep.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 from codegen.expressions.dag import Expr, Graph
 from codegen.system.vectors import Vector, cross, minus, plus
 from codegen.transfer import riccati
-from codegen.transfer.link_text import ALPHA, OMEGA, ORIGIN, PLACE, RATE, A
+from codegen.transfer.link_text import ORIGIN, PLACE, RATE
 from codegen.transfer.pattern import Pattern
+from codegen.transfer.variables import ALPHA, OMEGA, A
 from codegen.tree.chain import Chain
 from codegen.tree.places import Triple
 from codegen.tree.reactions import Reactions

@@ -1,15 +1,17 @@
 """Riccati's transformation through a link, in the axes of the ground: from its outer joints to its inner one and back.
 
-The state of a joint is [a; alpha; m; q]: accelerations of its point and of the body there, the moment and the force that
-it hands on. Tips have no moment and no force, so that everywhere [m; q] = S [alpha; a] + e, matrices of half the size:
+The state of a joint is [a; alpha; m; q]: accelerations of its point and of the body there, the moment and the force
+that it hands on. Tips have no moment and no force, so that everywhere [m; q] = S [alpha; a] + e, matrices of half the
+size:
 
     body    the inputs' S and e about its output, summed over all inputs, and its own inertia and what acts on it
     joint   h^T (S [alpha; a] + e) = tau gives what the joint leaves open, qdd = (tau - h^T (S z + e)) / D,
             D = h^T S h + rotor;  S' = S - S h D^-1 h^T S,  e' = e + S' c + S h D^-1 (tau - h^T e)
     back    z of the inner side gives qdd, z of the outer side, and with it the moment and force of the joint, S z + e
 
-h is the joint's axis, c the part of the accelerations that its rates make. A joint states its own condition: the published matrix of a
-smooth hinge takes it from the body beside it, and is singular where two rods of a plane are at right angles.
+h is the joint's axis, c the part of the accelerations that its rates make. A joint states its own condition: the
+published matrix of a smooth hinge takes it from the body beside it, and is singular where two rods of a plane are at
+right angles.
 
 Signs: of the published state at a body's output m is this moment and q this force turned round.
 
@@ -39,7 +41,7 @@ from codegen.tree.spatial import (
 
 @dataclass
 class Opened:
-    """What the way back needs of a turn or slide: `gain` is S h D^-1, `drive` is D^-1 (tau - h^T e)."""
+    """Results for the way back through a turn or slide: `gain` is S h D^-1, `drive` is D^-1 (tau - h^T e)."""
 
     gain: Wrench = NO_WRENCH
     drive: Value = 0.0
@@ -171,7 +173,7 @@ def weighed(of: tuple[Inertia, Wrench], alpha: Vector, a: Vector) -> Wrench:
 
 
 def unloaded(pull: Wrench, load: Wrench) -> Wrench:
-    """Less what acts on a body."""
+    """The same minus the load on a body."""
     return Wrench(minus(pull.moment, load.moment), minus(pull.force, load.force))
 
 
@@ -182,7 +184,7 @@ def ground(gravity: Vector) -> list[Value]:
 
 
 def _number(axis: Vector) -> int | None:
-    """Which axis of the ground this is; None: it moves, or is none."""
+    """Number of the axis of the ground that this is; None: it moves, or is none."""
     if any(isinstance(part, Expr) and not part.is_const for part in axis):
         return None
     values = [part.value if isinstance(part, Expr) else float(part) for part in axis]

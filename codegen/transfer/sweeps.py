@@ -1,7 +1,8 @@
-"""The loops of the transfer matrix method: axes and rates, S and e from the tips to the ground, states and joint forces back.
+"""The loops of the transfer matrix method: axes and rates, S and e from the tips to the ground, states and joint
+forces back.
 
-Which link begins with nothing, which takes over what the one before it in the loop hands on, and which one is an input of
-a body with several of them is read off the chains (`network.py`).
+Which link begins with nothing, which takes over what the one before it in the loop hands on, and which one is an
+input of a body with several of them is read off the chains (`network.py`).
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from codegen.equations.program import Routine
 from codegen.expressions.dag import Graph
 from codegen.system.vectors import Vector
 from codegen.transfer import riccati
-from codegen.transfer.link_text import HAND, PLACE, RECORD, TransferText
+from codegen.transfer.link_text import PLACE, TransferText
 from codegen.transfer.network import network
 from codegen.transfer.pattern import Pattern, ground_pattern, settled
+from codegen.transfer.variables import HAND, RECORD
 from codegen.tree.groups import Grouped
 from codegen.tree.sweeps import BESIDE, FRESH, JOINS, Sweeps
 

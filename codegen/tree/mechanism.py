@@ -72,7 +72,7 @@ def in_joint_coordinates(
     most_unrolled : int, optional
         With more coordinates than these, forces and outputs are over what loops store of the links (`stored.py`).
     formulation : str
-        Whose words mistakes are told in.
+        The name in the words of mistakes.
     places : type of StoredPlaces
         Places over what loops store.
 
@@ -85,7 +85,11 @@ def in_joint_coordinates(
     if source.flexible:
         raise MechanismError(flexible(source, formulation))
     motion = topology(source)
-    mistakes = [*_cut(motion.tree, source.file, formulation), *_sliding(source), *_uncarried(motion)]
+    mistakes = [
+        *_cut(motion.tree, source.file, formulation),
+        *_sliding(source),
+        *_uncarried(motion),
+    ]
     if mistakes:
         raise MechanismError(mistakes)
     system = _system(source, motion)

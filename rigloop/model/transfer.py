@@ -42,9 +42,8 @@ def show_transfer(name: str, console: Console, *, quiet: bool) -> list[TransferF
         return found
     for made in found:
         tips = "1 tip" if len(made.tips) == 1 else f"{len(made.tips)} tips"
-        console.print(
-            f"[bold]overall transfer equation[/] of the tree on {escape(made.root)}, {tips}"
-        )
+        title = f"overall transfer equation of the tree on {escape(made.root)}, {tips}"
+        console.print(title, style="bold", highlight=False)
         show(Table(words("number", "name", "element"), [list(e) for e in made.elements]), console)
         for line in made.lines:
             console.print(escape(line), highlight=False, soft_wrap=True)
