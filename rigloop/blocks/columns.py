@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from io_bridge.emulator.devices.slave_device import SlaveDevice
 from io_bridge.emulator.drive.device import DriveDevice
-
-if TYPE_CHECKING:
-    from rigloop.blocks.slaves import Ring
+from rig_configs import slaves as schema
 
 
-def couple_columns(config: Ring, devices: Mapping[str, SlaveDevice]) -> None:
+def couple_columns(
+    drives: Mapping[str, schema.Drive],
+    terminals: Mapping[str, schema.Terminal],
+    devices: Mapping[str, SlaveDevice],
+) -> None:
     """Put columns between motors and wheels, and wire their gauges to terminals.
 
     Raises
@@ -22,7 +23,7 @@ def couple_columns(config: Ring, devices: Mapping[str, SlaveDevice]) -> None:
         terminal: all of them.
     """
     made, wrong = {}, []
-    for name, drive in config.drives.items():
+    for name, drive in drives.items():
         device = devices.get(name)
         if drive.plant is None or drive.plant.column is None or not isinstance(device, DriveDevice):
             continue
@@ -32,7 +33,7 @@ def couple_columns(config: Ring, devices: Mapping[str, SlaveDevice]) -> None:
             made[name] = Column(device, **drive.plant.column.model_dump())
         except ValueError as error:
             wrong.append(f"drive {name!r}: plant.{error}")
-    for name, terminal in config.terminals.items():
+    for name, terminal in terminals.items():
         for channel, gauge in terminal.gauges.items():
             from io_bridge.emulator.terminals.analog_io import AnalogIo
 

@@ -86,7 +86,7 @@ def emulated_devices(config: Ring) -> list[SlaveDevice]:
         for what in emulated_ring(config)
     ]
     names = [name for name in ring(config) if name not in joined(config)]
-    couple_columns(config, dict(zip(names, devices, strict=True)))
+    couple_columns(config.drives, config.terminals, dict(zip(names, devices, strict=True)))
     return devices
 
 
