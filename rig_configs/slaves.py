@@ -102,6 +102,32 @@ class Identity(Section):
 WHO = {"vendor": 2, "product": 72100946, "revision": 1114112}
 
 
+class Column(Section):
+    """A column that twists and bends between the motor of a simulated drive and the wheel; the plant's inertia is then
+    that of the motor alone, its hands hold the wheel."""
+
+    wheel_kg_m2: Annotated[Positive, Field(examples=[0.04])]
+    """The wheel has this inertia about the column."""
+    shaft_kg_m2: Positive = 1e-4
+    """The shaft has this inertia about itself."""
+    stiffness_nm_rad: Annotated[Positive, Field(examples=[400.0])]
+    """The whole column twists by a radian under this torque."""
+    damping_nms: NonNegative = 0.0
+    """The twist is damped by this torque for each rad/s."""
+    bending_hz: Annotated[Positive, Field(examples=[20.0])]
+    """The wheel swings on the bending column with this frequency."""
+    bending_ratio: NonNegative = 0.01
+    """This share of the critical damping acts on the bending."""
+    wheel_kg: Annotated[Positive, Field(examples=[2.0])]
+    """This mass swings on the bending column."""
+    side_n: Real = 0.0
+    """The hands rest on the wheel with this vertical force."""
+    twist_per_nm: NonNegative = 0.0
+    """The gauge `twist` has this shear strain for each Nm in the column."""
+    bow_per_m: Real = 0.0
+    """The gauge `bow` has this strain for each metre by which the wheel is bent aside."""
+
+
 class Plant(Section):
     """The load of a simulated drive: motor, wheel, and the driver's hands."""
 
@@ -128,6 +154,8 @@ class Plant(Section):
     """The sine of the hands swings about this angle."""
     start_s: NonNegativeS = 1.0
     """The hands rest until this time."""
+    column: Column | None = None
+    """A column twists and bends between motor and wheel; without one they are one body."""
 
 
 class SdoWrite(Section):
@@ -171,6 +199,20 @@ class Channel(Section):
     """This is added to the scaled number."""
 
 
+GaugeChannel = Annotated[str, Field(pattern=r"^[0-9]$")]
+
+
+class Gauge(Section):
+    """A strain gauge of an emulated column at an input of an analogue terminal."""
+
+    drive: Annotated[Word, Field(examples=["wheel"])]
+    """The column is that of this drive."""
+    gauge: Literal["twist", "bow"]
+    """This gauge of the column is measured."""
+    volts_per_strain: Annotated[Positive, Field(examples=[1e4])]
+    """The amplifier gives this voltage for a strain of 1."""
+
+
 class Terminal(Section):
     """A slave that is no drive; without channels a coupler."""
 
@@ -181,6 +223,12 @@ class Terminal(Section):
     device: Annotated[Line, Field(examples=["digital_io"])] | None = None
     """This device stands for the slave where the bus is simulated: a file, or a name of
     `rigloop sim-segment --list`."""
+    gauges: Annotated[
+        dict[GaugeChannel, Gauge],
+        Field(examples=[{"0": {"drive": "wheel", "gauge": "twist", "volts_per_strain": 1e4}}]),
+    ] = {}
+    """Where the bus is simulated, inputs of an analogue terminal measure strains of a drive's column, by their number
+    from 0."""
     inputs: Annotated[
         dict[Word, Channel], Field(max_length=MOST_CHANNELS, examples=[{"button": {"bit": 0}}])
     ] = {}

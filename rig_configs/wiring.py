@@ -139,12 +139,12 @@ class _Block:
 
 def task_of(data: Mapping[str, Any]) -> dict[str, str]:
     """Return the task of each block that one steps."""
-    return {
-        block: task
-        for task, table in tables(data, "tasks").items()
-        for block in (table.get("blocks") if isinstance(table.get("blocks"), list) else ())
-        if isinstance(block, str)
-    }
+    found = {}
+    for task, table in tables(data, "tasks").items():
+        blocks = table.get("blocks")
+        if isinstance(blocks, list):
+            found |= {block: task for block in blocks if isinstance(block, str)}
+    return found
 
 
 def _read_mistakes(

@@ -5,38 +5,57 @@ What forces and outputs ask of the links is computed by sweeps of its own, calle
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import ClassVar
 
 from codegen.equations.equations import Equations
 from codegen.equations.program import LoopText, Routine
 from codegen.expressions.dag import Expr
 from codegen.expressions.emit import Assign, Cost, Flow
-from codegen.tree.groups import grouped
-from codegen.tree.link_text import LOAD, PLACE
+from codegen.tree.groups import Grouped, grouped
+from codegen.tree.link_text import LOAD, PLACE, LinkText
 from codegen.tree.long_rows import Lengthened
 from codegen.tree.mechanism import TreeMechanism
 from codegen.tree.spatial import NO_WRENCH
-from codegen.tree.stored import HANDED, bound, wanted
+from codegen.tree.stored import HANDED, StoredPlaces, bound, wanted
 from codegen.tree.sweeps import Sweeps
-
-# which sweep stores what expressions ask for, in the order of the calls; loads are found on the way
-SWEEPS = {
-    "turning": "move",
-    "place": "place",
-    "load": "load",
-    "bent": "bend",
-    "handed": "transmit",
-    "kinetic": "energise",
-}
 
 
 class TreeLoops:
-    """The sweeps of a tree among the routines of its step."""
+    """The sweeps of a tree among the routines of its step.
 
-    def __init__(self, eq: Equations, tree: TreeMechanism, long: Lengthened) -> None:
-        self.eq, self.tree, self.long = eq, tree, long
+    Parameters
+    ----------
+    asking : sequence of Routine
+        Routines of the step that ask for what sweeps find.
+
+    Attributes
+    ----------
+    sweep_of : dict of str to str
+        Which sweep stores what expressions ask for, in the order of the calls; loads are found on the way.
+    main : str
+        The sweep that finds accelerations, with those before it.
+    """
+
+    sweep_of: ClassVar = {
+        "turning": "move",
+        "place": "place",
+        "load": "load",
+        "bent": "bend",
+        "handed": "transmit",
+        "kinetic": "energise",
+    }
+    main = "articulate"
+    places: type[StoredPlaces] = StoredPlaces
+
+    def __init__(
+        self, eq: Equations, tree: TreeMechanism, long: Lengthened, asking: Sequence[Routine]
+    ) -> None:
+        self.eq, self.tree, self.long, self._asking = eq, tree, long, asking
         graph = tree.source.system.graph
-        self.sweeps = Sweeps(graph, grouped(long.links, graph), tree.loads.gravity)
+        exprs = [a.expr for routine in asking for a in routine.assigns]
+        self.sweeps = self._sweeps(grouped(long.links, graph), exprs)
         self.load = Routine("load", "forces that the sweeps take as they are", self._loads())
         self.stored: set[str] = set()
 
@@ -44,20 +63,34 @@ class TreeLoops:
         """Tables in C."""
         return [*self.sweeps.tables, self.sweeps.numbers()[0]]
 
-    def routines(self, others: list[Routine]) -> list[Routine]:
-        """The sweeps, and then others with what has to run before them; binds what they ask for."""
+    def routines(self) -> list[Routine]:
+        """The sweeps, and then those that ask, with what has to run before them; binds what they ask for."""
         sweeps = {routine.name: routine for routine in self.sweeps.routines()}
-        sweeps["articulate"].before = ("move", *self._before(self.load.assigns), "load")
-        asking = [self.preceded(self._moved(routine)) for routine in others]
-        count = self.sweeps.count
-        self.eq.arrays |= self.sweeps.arrays
-        self.eq.arrays |= {
+        sweeps[self.main].before = ("move", *self._before(self.load.assigns), "load")
+        asking = [self.preceded(self._moved(routine)) for routine in self._asking]
+        self.eq.arrays |= self.sweeps.arrays | self._sizes(self.sweeps.count)
+        in_order = [sweeps.pop(name) for name in ("move", "place")]
+        return [*self._prepare(), *in_order, self.load, *sweeps.values(), *asking]
+
+    def _sweeps(self, links: Grouped, exprs: Sequence[Expr]) -> Sweeps:
+        """The loops over these links, for a step with these expressions."""
+        graph, gravity = self.tree.source.system.graph, self.tree.loads.gravity
+        return Sweeps(links, [LinkText(graph, group, gravity) for group in links.groups])
+
+    def _sizes(self, count: int) -> dict[str, int]:
+        """Arrays that are there where they are asked for."""
+        return {
             "place": PLACE * count if "place" in self.stored else 0,
             "handed": HANDED * count if "transmit" in self.stored else 0,
             "kinetic": 1,
         }
-        in_order = [sweeps.pop(name) for name in ("move", "place")]
-        return [*self._prepare(), *in_order, self.load, *sweeps.values(), *asking]
+
+    def _wanted(self, exprs: Iterable[Expr]) -> set[str]:
+        """Heads of the variables that some expressions ask for, and of those that these follow from."""
+        return wanted(self.eq.graph, exprs)
+
+    def _bound(self, exprs: Iterable[Expr]) -> dict[Expr, str]:
+        return bound(self.eq.graph, exprs, self.sweeps.size, self.long.places)
 
     def preceded(self, routine: Routine) -> Routine:
         """A routine with the sweeps that its expressions ask for before it."""
@@ -72,12 +105,12 @@ class TreeLoops:
         )
 
     def _before(self, assigns: list[Assign]) -> tuple[str, ...]:
-        graph, exprs = self.eq.graph, [a.expr for a in assigns]
-        asked = wanted(graph, exprs)
-        self.eq.bind |= bound(graph, exprs, self.sweeps.size, self.long.places)
+        exprs = [a.expr for a in assigns]
+        asked = self._wanted(exprs)
+        self.eq.bind |= self._bound(exprs)
         if "handed" in asked:
-            asked |= {"load"} | wanted(graph, [a.expr for a in self.load.assigns])
-        names = tuple(name for key, name in SWEEPS.items() if key in asked)
+            asked |= {"load"} | self._wanted([a.expr for a in self.load.assigns])
+        names = tuple(name for key, name in self.sweep_of.items() if key in asked)
         self.stored |= set(names)
         return tuple(name for name in names if assigns is not self.load.assigns or name != "move")
 

@@ -21,6 +21,8 @@ def built_pose(system: System) -> tuple[np.ndarray, np.ndarray]:
         for var in system.graph.variables(row.phi):
             if var in by_var:
                 jac[r, by_var[var]] = evaluate(system.graph.diff(row.phi, var), at)
+        for i, slope in system.slopes_of_rates(row).items():
+            jac[r, i] = evaluate(slope, at)
     mass = np.zeros((n_q, n_q))
     for (i, j), entry in system.mass.items():
         mass[i, j] = mass[j, i] = evaluate(entry, at)

@@ -154,7 +154,9 @@ def _close(
     graph, numbers = source.graph, {}
     for r in closes.rows:
         numbers[r] = len(system.rows)
-        system.rows.append(replace(source.rows[r], phi=coordinates.put(source.rows[r].phi)))
+        row = source.rows[r]
+        sliding = None if row.sliding is None else coordinates.put(row.sliding)
+        system.rows.append(replace(row, phi=coordinates.put(row.phi), sliding=sliding))
     for part in closes.parted:
         here = [(k, coordinates.of(var, 0)) for var, k in part.weights.items()]
         there = coordinates.on(part.link, part.place, part.axis)
@@ -183,6 +185,8 @@ def _with_rows(coordinates: Coordinates, closes: Closing, numbers: dict[int, int
         for var in graph.variables(phi):
             if var in owned:
                 pushes.setdefault(owned[var], []).append(-graph.diff(phi, var) * lam)
+        for i, slope in source.slopes_of_rates(source.rows[r]).items():
+            pushes.setdefault(i, []).append(-slope * lam)
     first = len(numbers)
     for k, part in enumerate(closes.parted):
         lam = graph.var(f"row_lam {first + k}")

@@ -48,12 +48,26 @@ def show(
         float | None,
         typer.Option(min=0.04, max=600, help="Seconds of free motion to be filmed."),
     ] = None,
+    transfer: Annotated[
+        bool,
+        typer.Option(
+            "--transfer",
+            help="The overall transfer equation of its tree instead, as text and LaTeX.",
+        ),
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Print coordinates, constraints, freedoms, masses and the cost of a step; draw or film it."""
     from rigloop.model.show import Picture, show_mechanism
+    from rigloop.model.transfer import show_transfer
 
     console = Screen(stderr=json)
+    if transfer:
+        with errors_as_lines(json):
+            equations = show_transfer(mechanism, console, quiet=json)
+        if json:
+            print_json(equations)
+        return
     with errors_as_lines(json):
         facts = show_mechanism(mechanism, Picture(output, run, simulate), console, quiet=json)
     if json:

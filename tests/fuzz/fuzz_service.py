@@ -32,7 +32,7 @@ from rigloop.protocol import requests as asked
 from rigloop.protocol.answers import Refused
 from rigloop.protocol.codec import commands, encoded, read_request
 from rigloop.protocol.limits import MOST_BYTES, MOST_WIRE_BYTES
-from rigloop.service.journal import Journal
+from rigloop.service.journal import ServiceLog
 from rigloop.service.process import Service, ServiceOptions
 from rigloop.service.sessions import RunChoices
 
@@ -173,7 +173,7 @@ def attack(folder: Path, messages: int, seed: int) -> dict[str, Any]:
     longest_s = 0.0
     with Door(MOST_WIRE_BYTES) as door:
         door.open_local(options.endpoint)
-        log = Journal(folder / "log.jsonl", 1 << 20, again=True)
+        log = ServiceLog(folder, "log", 1 << 20)
         service = Service([load("live_bench")], options, door, log)
         owner = Peer(context, options.endpoint)
         taken = owner.ask(service, asked.Take(protocol=1, id=1))

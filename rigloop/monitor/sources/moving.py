@@ -121,6 +121,10 @@ class Moving:
         """Return the points of all shapes in this pose, shape (n, 3)."""
         return np.concatenate([drawn.points for drawn in self.poses.at(self._q)])
 
+    def shapes(self) -> list[NDArray[np.float64]]:
+        """Return the points of each shape in this pose, shape (n, 3) each."""
+        return [drawn.points for drawn in self.poses.at(self._q)]
+
     def close(self) -> None:
         """Remove the file."""
         self._folder.cleanup()

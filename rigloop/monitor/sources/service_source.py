@@ -7,7 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from rigloop.monitor.source import Moment, Piece, Source, SourceGoneError, SourceRefusedError
+from rigloop.monitor.sources.source import (
+    Moment,
+    Piece,
+    Source,
+    SourceGoneError,
+    SourceRefusedError,
+)
 from rigloop.protocol import requests as asked
 from rigloop.protocol.answers import Phase, RigStatus, SignalRow, ToCapture, Why
 from rigloop.protocol.client import ServiceClient, ServiceError

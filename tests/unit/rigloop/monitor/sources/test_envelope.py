@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rigloop.monitor.envelope import bucket_ns, envelopes
+from rigloop.monitor.sources.envelope import bucket_ns, envelopes
 
 
 def test_each_bucket_has_the_extremes_and_the_last_of_its_cycles():

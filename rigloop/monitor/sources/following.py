@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rigloop.monitor.envelope import bucket_ns, envelopes
-from rigloop.monitor.source import Piece, Source
+from rigloop.monitor.sources.envelope import bucket_ns, envelopes
+from rigloop.monitor.sources.source import Piece, Source
 
 END_NS = 10**17
 MOST_BUCKETS = 6000  # of one frame

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from rigloop.monitor.description import description_of
+from rigloop.monitor.sources.description import description_of
 from rigloop.protocol.description import ToDescribe
 from rigloop.protocol.limits import MOST_WIRE_BYTES
 

@@ -1,7 +1,7 @@
 """The state of a rig in words, from numbers of its signals."""
 
-from rigloop.monitor.description import description_of
-from rigloop.monitor.words import in_words, watched
+from rigloop.monitor.sources.description import description_of
+from rigloop.monitor.sources.words import in_words, watched
 from rt_core.safety.trips import State, Trip
 
 

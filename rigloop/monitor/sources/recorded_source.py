@@ -10,8 +10,8 @@ import numpy as np
 
 from rigloop.api.recorded_run import RecordedRun
 from rigloop.compose.wiring import load
-from rigloop.monitor.description import description_of
-from rigloop.monitor.source import Moment, Piece, Source, SourceGoneError
+from rigloop.monitor.sources.description import description_of
+from rigloop.monitor.sources.source import Moment, Piece, Source, SourceGoneError
 from rigloop.protocol.answers import SignalRow
 from rigloop.run_folder import messages
 from rigloop.run_folder.manifest import ManifestError
@@ -88,12 +88,14 @@ class RecordedSource(Source):
         """Return recorded cycles; of a run that is over, none after the moment that it has played to."""
         if self._goes_on:
             self._refresh()
-        record = self._run.records[task]
-        t_ns = record["t_ns"]
-        reached_ns = int(t_ns[-1]) + 1 if len(t_ns) else 0
-        if not self._goes_on:
-            reached_ns = min(reached_ns, int(self.now_s * 1e9))
-        to_ns = min(to_ns, reached_ns)
+        else:
+            to_ns = min(to_ns, round(self.now_s * 1e9) + 1)
+        return self.recorded(paths, task, from_ns, to_ns)
+
+    def recorded(self, paths: Sequence[str], task: str, from_ns: int, to_ns: int) -> Piece:
+        """Return recorded cycles, wherever a run that is over has played to."""
+        t_ns = self._run.records[task]["t_ns"]
+        to_ns = min(to_ns, self.end_ns(task) + 1)
         first, last = np.searchsorted(t_ns, (from_ns, max(from_ns, to_ns)))
         if last - first > MOST_ROWS:
             last = first + MOST_ROWS
@@ -101,6 +103,11 @@ class RecordedSource(Source):
         found = self._run.columns(*paths, at=task, between_s=(from_ns * 1e-9, to_ns * 1e-9))
         times = np.rint(found.t_s * 1e9).astype(np.int64)
         return Piece(times, {path: np.asarray(found[path]) for path in paths}, to_ns)
+
+    def end_ns(self, task: str) -> int:
+        """Return the time of the last recorded cycle of a task; -1 without any."""
+        t_ns = self._run.records[task]["t_ns"]
+        return int(t_ns[-1]) if len(t_ns) else -1
 
     def newest(self, paths: Sequence[str]) -> dict[str, float]:
         """Return the values of the moment that the run has played to."""
