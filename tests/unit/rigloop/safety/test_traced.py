@@ -37,7 +37,7 @@ DESCRIBES = {
         "limits", "plant", "device",
     },
     BusBlock: {"drives", "terminals", "backend", "bringup", "clock"},
-    Terminal: {"position", "device", "inputs", "setup", "rx_assign", "tx_assign", "limits"},
+    Terminal: {"position", "device", "gauges", "inputs", "setup", "rx_assign", "tx_assign", "limits"},
     # the place of a frame in the period, and the waits of a start
     Clock: {"shift_us", "sync0_shift_us", "bandwidth_hz", "settle_s", "timeout_s", "difference_us"},
     EncoderFilterBlock: {"bandwidth_rad_s", "model", "gains", "noise_rad"},
