@@ -203,10 +203,10 @@ def branches(folder: Path) -> tuple[dict, list[str]]:
         print(f"without Exudyn: {branch_systems.INSTALL}")
     else:
         found |= {"exudyn ms": 1e3 * step_s, "exudyn error_m": float(np.max(np.abs(place - exact)))}
-        for formulation, bar in PEER_BARS.items():
-            ratio = found[f"exudyn / {formulation}"] = 1e3 * step_s / found[f"{formulation} ms"]
+        for peer_of, bar in PEER_BARS.items():
+            ratio = found[f"exudyn / {peer_of}"] = 1e3 * step_s / found[f"{peer_of} ms"]
             if ratio < bar:
-                missed.append(f"exudyn / {formulation} {ratio:.3g}")
+                missed.append(f"exudyn / {peer_of} {ratio:.3g}")
     middle = Built(branch_systems.text(MIDDLE, WRITTEN, shows=False), folder, "riccati")
     found["250 rods, riccati ms"] = middle.least_ns("step_ns", 4) / 1e6
     if found["250 rods, riccati ms"] > 1e3 * STEP_S:
