@@ -29,7 +29,7 @@ import numpy as np
 import typer
 from peers import branch_systems
 from peers.branch_systems import Branches
-from trees import LOOP
+from peers.kernel_loop import loop_text
 
 from codegen.description import repeat
 from codegen.kernels.build import compile_shared
@@ -105,7 +105,7 @@ class Built:
         for file, content in files.items():
             (work / "text" / file).write_text(content)
         name = next(key[:-2] for key in files if key.endswith(".h"))
-        loop = Template(LOOP).substitute(name=name, sweep=SWEEPS[formulation])
+        loop = loop_text(name, SWEEPS[formulation])
         (work / "loop.c").write_text(loop.replace(f'"{name}.c"', f'"text/{name}.c"'))
         compile_shared(work, "loop.so", options)
         self.build_s = time.perf_counter() - begin

@@ -131,6 +131,12 @@ for _name in ("N", "Nm"):
 for _name in _PRINTED:
     _NAMES.setdefault(ONE if _name == "1" else _SYMBOLS[_name], _name)
 
+# stiffness and damping of what turns
+_NAMES |= {
+    _SYMBOLS["Nm"] / _SYMBOLS["rad"]: "Nm/rad",
+    _SYMBOLS["Nms"] / _SYMBOLS["rad"]: "Nm s/rad",
+}
+
 _BETWEEN = re.compile(r"\s*[/*·]\s*|\s+")
 _FACTOR = re.compile(
     r"(?:(?P<number>[1-9][0-9]{0,199})|(?P<symbol>[A-Za-zµ%]+))"

@@ -1,4 +1,4 @@
-"""What a step of a mechanism would cost by each formulation, from the operations of their texts, and which is advised.
+"""Costs of a step of a mechanism by each formulation, from the operations of their texts, and the one that is advised.
 
 Nothing is compiled. A step is estimated as its operations, three a cycle, and its longest chain of them: what the text
 costs on a processor that does both at once lies between the larger of the two and their sum, and the order of two

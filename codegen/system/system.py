@@ -41,6 +41,7 @@ class System(Reading):
     followed: dict[Expr, Expr] = field(default_factory=dict)
     held: list[Held] = field(default_factory=list)
     rods: dict[str, tuple[Vector, Vector]] = field(default_factory=dict)  # lines of constant length
+    cuts: tuple[str, ...] = ()  # elements that a tree is to cut, as row labels name them
     longer: list[LongRow] = field(default_factory=list)  # rows that are not written out
     joints: dict[str, JointPlace] = field(default_factory=dict)  # by table/name
     flexible: dict[str, Any] = field(

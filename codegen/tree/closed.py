@@ -8,6 +8,7 @@ the tree does not keep, places that bodies share, and the length of each quatern
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -27,6 +28,7 @@ from codegen.tree.mechanism import flexible, move_over, nameless_masses, start_r
 from codegen.tree.places import Coordinates, Places
 from codegen.tree.reactions import Reactions
 from codegen.tree.recursion import Loads, transmitted
+from rig_configs.mistakes import Mistake
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def closed_tree(mechanism: Mechanism, formulation: str = "semi_recursive") -> Cl
     if source.flexible:
         raise MechanismError(flexible(source, formulation))
     motion = topology(source)
-    mistakes = list(nameless_masses(source))
+    mistakes = [*nameless_masses(source), *_left_closed(motion)]
     if mistakes:
         raise MechanismError(mistakes)
     _keep_guided(motion)
@@ -95,6 +97,18 @@ def closed_tree(mechanism: Mechanism, formulation: str = "semi_recursive") -> Cl
         raise MechanismError(shown.mistakes)
     made = Mechanism(mechanism.name, system, outputs, mechanism.sha256)
     return ClosedTree(made, mechanism, motion, chain, closes, left)
+
+
+def _left_closed(motion: Motion) -> Iterator[Mistake]:
+    """Loops that the cuts of the user leave."""
+    tree = motion.tree
+    if not tree.system.cuts:
+        return
+    for cut in tree.cuts:
+        if cut.element not in tree.system.cuts and "closes a loop" in cut.problem:
+            problem = f"{cut.problem}, which `cuts` leaves"
+            remedy = "add it to cuts, or leave cuts out: the cheapest are found"
+            yield Mistake(tree.system.file, cut.element.replace("/", "."), problem, remedy)
 
 
 def _keep_guided(motion: Motion) -> None:

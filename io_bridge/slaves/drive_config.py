@@ -13,12 +13,12 @@ from io_bridge.slaves.moving_objects import AXIS_STEP, moving
 from io_bridge.slaves.sii import Identity
 from io_bridge.slaves.state_limits import STANDARD, StateLimits
 from rig_configs.numbers import NonNegative, NonNegativeS, Positive
+from rig_configs.plants import Hands
 from rig_configs.section import Torque
 from rig_configs.slaves import (
     MOST_ENTRIES,
     Axis,
     CountsPerRev,
-    Hands,
     MappingChoice,
     Mode,
     RxIndex,

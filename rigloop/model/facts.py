@@ -122,7 +122,7 @@ class ModelFacts(msgspec.Struct, frozen=True):
     options: str
     tree: TreeFacts
     formulations: tuple[FormulationCost, ...]
-    """What a step would cost by each."""
+    """The cost of a step by each."""
     advised: str
     """The formulation that is advised; `reason` says why."""
     reason: str

@@ -137,7 +137,7 @@ def drawn(tree: TreeFacts) -> list[str]:
 
 
 def _formulations(facts: ModelFacts, console: Console) -> None:
-    """What a step would cost by each formulation, and which is advised."""
+    """The cost of a step by each formulation, and the one that is advised."""
     rows = []
     for cost in facts.formulations:
         counted = [str(cost.operations), str(cost.path_cycles), f"{cost.cycles:.0f}"]

@@ -18,10 +18,10 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket
 
-from rigloop.monitor.gate import LOOPBACK, App, Gate
 from rigloop.monitor.messages import MOST_BYTES
 from rigloop.monitor.session import Session
-from rigloop.monitor.turns import serve_turns
+from rigloop.monitor.web.gate import LOOPBACK, App, Gate
+from rigloop.monitor.web.turns import serve_turns
 
 TURN_S = 0.05
 MOST_PAGES = 8

@@ -61,10 +61,10 @@ def monitor(
         from rigloop.monitor.app import listen, serve_pages
     except ImportError as error:
         fail([f"{NEEDS} ({error})"], Exit.NOT_STARTED, False)
-    from rigloop.monitor.gate import LOOPBACK, kept_token, opening_page
     from rigloop.monitor.opening import target_of
     from rigloop.monitor.session import Session
     from rigloop.monitor.sources.source import SourceGoneError
+    from rigloop.monitor.web.gate import LOOPBACK, kept_token, opening_page
 
     try:
         found = target_of(target, rig, key)

@@ -30,7 +30,7 @@ from rigloop.protocol.answers import (
 from rigloop.protocol.limits import MOST_BYTES, MOST_RATE_HZ
 from rigloop.service.archive import Archive, list_runs
 from rigloop.service.clients import Visitor
-from rigloop.service.journal import ServiceLog, entry
+from rigloop.service.journal import RunJournal, ServiceLog, entry
 from rigloop.service.sessions import Session
 from rigloop.service.subscriptions import Subscriptions
 from rt_core.signals.layout import TableError
@@ -136,7 +136,8 @@ class Commands:
         made = entry(
             author, command, done=done, words=words, rig=session.name if session is not None else ""
         )
-        journals = [self._log, *([session.journal] if session is not None else [])]
+        journals: list[ServiceLog | RunJournal] = [self._log]
+        journals += [session.journal] if session is not None else []
         before = [one.unwritten for one in journals]
         for one in journals:
             one.add(made)

@@ -81,6 +81,7 @@ class Journal:
         self.path, self._most, self._again = path, most_bytes, again
         self.unwritten = self.left_out = 0
         self._file = -1
+        self._size, self._is_cut = 0, False
         self._open()
 
     def add(self, made: Entry) -> None:

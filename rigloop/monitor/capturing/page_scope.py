@@ -62,7 +62,7 @@ class PageScope:
     _told: str = field(default="", repr=False)
 
     def arm(self, source: Source, setup: Setup, pixels: int) -> None:
-        """Set it up anew; it waits for a run, then for its trigger.
+        """Set it up; it waits for a run, then for its trigger.
 
         Raises
         ------
@@ -118,7 +118,7 @@ class PageScope:
         return [each for one in found[-MOST_AT_ONCE:] for each in self._frames(one)]
 
     def news(self) -> dict[str, Any] | None:
-        """Return the state, where it is another one than was told last."""
+        """Return the state, where it is another one than the last that went out."""
         found = {"state": self.state, "captures": self._n, "unsent": self._unsent}
         said = str(found)
         if said == self._told:

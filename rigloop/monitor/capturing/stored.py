@@ -58,7 +58,7 @@ class Stored:
         Raises
         ------
         CaptureFileError
-            There is none of this name, or it is damaged.
+            No capture has this name, or it is damaged.
         """
         if name not in self.names():
             raise CaptureFileError(f"{line(name)}: no such capture in {self._folder}")

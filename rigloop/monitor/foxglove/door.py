@@ -10,9 +10,9 @@ from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket
 
 from rigloop.monitor.foxglove.viewer import Viewer
-from rigloop.monitor.gate import Gate
 from rigloop.monitor.sources.source import Source
-from rigloop.monitor.turns import serve_turns
+from rigloop.monitor.web.gate import Gate
+from rigloop.monitor.web.turns import serve_turns
 
 NAMES = ("foxglove.sdk.v1", "foxglove.websocket.v1")
 TURN_S = 1 / 50

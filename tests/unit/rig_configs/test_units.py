@@ -92,6 +92,7 @@ def test_what_is_no_unit_is_refused_with_a_sentence(text):
         ("Nm", "Nm"), ("rad/s^2", "rad/s^2"), ("1", "1"), ("kg m^2", "kg m^2"), ("Nm Nm/s", "kg^2 m^4/s^5"),
         ("N m N m", "Nm^2"),
         ("ms", "ms"), ("1/s", "1/s"), ("m/ms", "1000 m/s"),
+        ("Nm/rad", "Nm/rad"), ("Nms/rad", "Nm s/rad"),
     ],
 )  # fmt: skip
 def test_print(text, printed):

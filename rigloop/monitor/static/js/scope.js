@@ -35,6 +35,8 @@ export class Scope {
     this.comparing = "";
     this.captures = 0; // that were drawn
     this.cycles = 0; // of all signals of these
+    this.missed = 0; // captures that did not come
+    this.seen = { first: null, number: 0, endS: 0 };
     this.lost = 0;
     this.plots = new ScopePlots(this);
     this.spectra = new Spectra();
@@ -176,6 +178,7 @@ export class Scope {
     }
     if (!this.comparing) this.beside = null;
     this.capture = capture;
+    if (!capture.view) this.count(header);
     this.captures += 1;
     this.lost += header.lost;
     this.cycles += capture.cycles;
@@ -185,6 +188,14 @@ export class Scope {
     this.offer(capture);
     this.words(header, capture);
     this.plots.show(capture, this.beside, header.apart ?? {});
+  }
+
+  // whole captures, one after the other
+  count(header) {
+    const { seen } = this;
+    if (seen.first == null || header.number <= seen.number) Object.assign(seen, { first: header.trigger_s, number: header.number - 1 });
+    this.missed += header.number - seen.number - 1;
+    Object.assign(seen, { number: header.number, endS: header.trigger_s + header.extent[1] });
   }
 
   offer(capture) {

@@ -42,7 +42,9 @@ def with_offset(per_mille):
 
 
 def test_a_torque_offset_that_somebody_left_is_refused():
-    with pytest.raises(BringUpError, match=r"wheel: its torque offset \(0x60b2\) is -500 per mille"):
+    with pytest.raises(
+        BringUpError, match=r"wheel: its torque offset \(0x60b2\) is -500 per mille"
+    ):
         bring_up(DriveConfig("wheel"), with_offset(-500))
     bring_up(DriveConfig("wheel"), with_offset(0))
 

@@ -1,11 +1,14 @@
 """The terminal of a rig: it takes control, arms at the second press, writes, stops, and bears a rig that goes away."""
 
 import asyncio
+import sys
 from types import SimpleNamespace
 
 import pytest
+import typer
 from recorded_runs import ANGLE, write_recorded_run
 
+from rigloop.monitor import command
 from rigloop.monitor.sources.recorded_source import RecordedSource
 from rigloop.monitor.sources.source import Moment, Source, SourceGoneError, SourceRefusedError
 from rigloop.monitor.terminal.looker import Looker
@@ -122,3 +125,14 @@ def test_names_with_markup_are_text_and_a_rig_that_is_gone_is_said(rig):
         await screen.until(lambda p: p.state == "NO RUN")
 
     driven(rig, steps)
+
+
+def test_a_missing_library_is_named_with_its_extra(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "textual", None)
+    monkeypatch.setitem(sys.modules, "textual.app", None)
+    monkeypatch.delitem(sys.modules, "rigloop.monitor.terminal.screen", raising=False)
+    with pytest.raises(typer.Exit) as ended:
+        command.monitor("steering_wheel", tui=True)
+    assert ended.value.exit_code == 3
+    out = capsys.readouterr()
+    assert "pip install 'rigloop[tui]'" in out.out + out.err

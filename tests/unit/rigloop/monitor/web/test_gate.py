@@ -6,7 +6,7 @@ import stat
 import pytest
 
 from io_bridge.doorway.local_socket import DoorError
-from rigloop.monitor.gate import Gate, kept_token, opening_page
+from rigloop.monitor.web.gate import Gate, kept_token, opening_page
 
 PORT, TOKEN = 9874, "t" * 43
 HERE = b"127.0.0.1:9874"
