@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
-from codegen.description.mechanism import Mechanism
+from codegen.description.mechanism import Mechanism, MechanismError
 from codegen.equations.program import Program
 from codegen.expressions.dag import Expr
 from codegen.formulations.articulated import over_tree
@@ -22,6 +22,9 @@ from codegen.transfer.places import HEADS, Cells, TransferPlaces, asked
 from codegen.transfer.sweeps import TransferSweeps, written
 from codegen.tree.groups import Grouped
 from codegen.tree.loops import TreeLoops
+from rig_configs.mistakes import Mistake
+
+LIGHT = "has no mass, and nothing that hangs on it has any: its joint moves it with any force"
 
 
 def build(mechanism: Mechanism, options: KernelOptions) -> Program:
@@ -53,6 +56,13 @@ class TransferLoops(TreeLoops):
         self._shown = asked(graph, exprs)
         texts = written(graph, links, self.tree.loads.gravity, self._shown)
         self._pattern = texts[0].pattern
+        mistakes = [
+            Mistake(self.eq.system.file, self.name(text.group.like.number), LIGHT, "give it a mass")
+            for text in texts
+            if text.is_light
+        ]
+        if mistakes:
+            raise MechanismError(mistakes)
         return TransferSweeps(links, texts)
 
     def _sizes(self, count: int) -> dict[str, int]:

@@ -35,6 +35,7 @@ from codegen.tree.spatial import NO_WRENCH, ZERO, Inertia, Matrix, Passage, Valu
 
 LOAD = 7  # force of the joint, moment and force on the link, in its own axes
 ORIGIN, RATE, PLACE = 0, 3, 6  # in the record of where a link is
+NOTHING = "nothing hangs on it"
 SECOND = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 
@@ -160,6 +161,8 @@ class TransferText(Variables):
             full(given[15:21]),
         )
         inertia = own.plus(hanging)
+        if graph.lift(inertia.moving[0][0]).is_zero:
+            inertia = inertia.plus(self._unknown())
         pull = riccati.resistance(own, triple(self.own[OMEGA:]))
         if self.load is not NO_WRENCH:
             push = Wrench(*(riccati.out(axes, v) for v in self.load))
@@ -185,6 +188,18 @@ class TransferText(Variables):
             *wrench.force,
         ]
         self.hands = [graph.lift(e) for e in entries]
+
+    def _unknown(self) -> Inertia:
+        """An inertia in place of that of a link without mass, as long as nothing is known to hang on it."""
+        e, zero = self.graph.var(NOTHING), 0.0
+        some: Matrix = [[e if i == j else zero for j in range(3)] for i in range(3)]
+        return Inertia(some, [[zero] * 3 for _ in range(3)], some)
+
+    @property
+    def is_light(self) -> bool:
+        """Return whether neither the link nor anything on it has mass."""
+        found = [*self.qdd, *(e for _, e in self._stored)]
+        return any(v.name == NOTHING for e in found for v in self.graph.variables(e))
 
     def _open(self, inertia: Inertia, pull: Wrench) -> tuple[Inertia, Wrench]:
         """S and e on the inner side of the joint; keeps what the way back needs."""
