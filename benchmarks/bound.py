@@ -50,6 +50,8 @@ CASES = {
     "steering_26, tolerance": KernelOptions(iterations=4, tolerance=1e-6),
     "four_bar, index1 rk4": KernelOptions(formulation="index1", integrator="rk4"),
     "governor, independent rk4": KernelOptions(formulation="independent", integrator="rk4"),
+    "steering_26, semi_recursive": KernelOptions(formulation="semi_recursive"),
+    "brake_pedal, composite": KernelOptions(formulation="composite"),
 }
 
 LOOKS = 60  # at the iterations of a kernel with a tolerance

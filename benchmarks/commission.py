@@ -59,6 +59,15 @@ PLANTED: dict[str, dict[str, Any]] = {
     "unconnected emergency stop": {"stop_wired": False},
     "another drive": {"identity": Identity(1, 2, 3, 4)},
     "stated inertia 40 % wrong": {"stated": 1.4},
+    "counts per turn: double": {"counts_per_rev": 1 << 21},
+    "encoder and torque both swapped": {"encoder_sign": -1, "torque_sign": -1},
+    "torque constant 25 % high": {"torque_factor": 1.25},
+    "torque constant 25 % low": {"torque_factor": 0.75},
+    "delay 2 ms longer than declared": {"torque_delay_s": 0.002},
+    "drive that gives less than the rig has": {"peak_torque_nm": 6.0},
+    "watchdog that works once": {"watchdog_once": True},
+    "emergency stop that only warns": {"stop_does": "warn"},
+    "emergency stop that leaves the torque on": {"stop_does": "run on"},
     "rig that sings": {"lag": 0.006, "spring": Spring(100.0, 0.3)},
 }
 

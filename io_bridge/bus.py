@@ -11,6 +11,7 @@ from io_bridge.exchange.exchange import FAULTS, Exchange
 from io_bridge.slaves import words
 from io_bridge.slaves.cia402 import drive_state
 from io_bridge.slaves.errors import BringUpError
+from io_bridge.slaves.own_scale import OwnScale
 from io_bridge.slaves.pdo_layout import axes_of
 from io_bridge.slaves.sii import Identity
 
@@ -74,6 +75,9 @@ class Bus(Protocol):
 
     def in_fault(self) -> list[str]:
         """Return a sentence for each drive in its fault state, with its 0x603F; call it before `attend`."""
+
+    def own_scales(self) -> dict[str, OwnScale]:
+        """Return what each drive says of the scale of its torque, by its name; call it before `attend`."""
 
     def __enter__(self) -> Self:
         self.open()

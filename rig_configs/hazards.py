@@ -158,10 +158,30 @@ FOREIGN_MASTER = Hazard(
     "One process owns an interface, another master is listened for before the first frame and while the loop runs "
     "(`docs/ethercat.md`).",
 )
+REMOTE_COMMAND = Hazard(
+    "remote-command",
+    "Somebody who does not see the rig arms it or changes a value over the network, while hands are at it.",
+    "A switch at the rig that enables the drive, and that only the person who stands there turns.",
+    "One client at a time has control of a rig, by a key of its own; a take-over is shown to the one who loses it and "
+    "kept in a journal; a service that starts arms nothing (`docs/service.md`).",
+)
+UNGUARDED_OUTPUT = Hazard(
+    "unguarded-output",
+    "A brake, a valve or an amplifier at a terminal's output moves: no guard limits it, no signature is about it.",
+    "A limit of that device itself, and the emergency stop wired to it, too.",
+    "Outputs of terminals are zero until the loop runs, and after a fault until it is armed again; a drive that is "
+    "described as a terminal is refused.",
+)
 UNCOMMANDED_TORQUE = Hazard(
     "uncommanded-torque",
     "The drive gives torque that nobody asks for: its output stage, its firmware or its wiring is at fault.",
     "STO, and an emergency stop that cuts the drive's power.",
+    only_outside=True,
+)
+LOOSE_PART = Hazard(
+    "loose-part",
+    "A hub, a clamp, a screw or the whole bench comes loose under the torque, and falls, tips or flies.",
+    "Fixings made for the drive's peak torque and not for the rig file's, secured, and looked at before each session.",
     only_outside=True,
 )
 POWER = Hazard(
@@ -191,7 +211,10 @@ HAZARDS = (
     OTHER_AXIS,
     MISLEADING_DISPLAY,
     FOREIGN_MASTER,
+    REMOTE_COMMAND,
+    UNGUARDED_OUTPUT,
     UNCOMMANDED_TORQUE,
+    LOOSE_PART,
     POWER,
 )
 """All of them, in the order of the pages."""

@@ -10,7 +10,14 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import AfterValidator, Field, model_validator
 
 from rig_configs import units
-from rig_configs.hazards import SUDDEN_TORQUE, WRONG_SCALE, WRONG_TORQUE, answers
+from rig_configs.hazards import (
+    REMOTE_COMMAND,
+    SUDDEN_TORQUE,
+    SUSTAINED_FORCE,
+    WRONG_SCALE,
+    WRONG_TORQUE,
+    answers,
+)
 from rig_configs.mistakes import Mistake
 from rig_configs.names import Line, SignalPath, Word
 from rig_configs.numbers import Positive, PositiveS, Real
@@ -50,7 +57,7 @@ class Target(Section):
     no `prepare` of the block reads. Keys of other blocks hold for a whole run."""
     unit: Annotated[UnitText, Field(examples=["Nm"])]
     """The value has this unit, which has to be that of the input."""
-    who: Who = "control"
+    who: Annotated[Who, answers(REMOTE_COMMAND)] = "control"
     """Only the client in control may change it (`control`), or any client (`anyone`)."""
 
     @model_validator(mode="after")
@@ -104,9 +111,11 @@ class Stimulus(Target):
     when: Annotated[str, Field(max_length=LONGEST_CONDITION)] | None = None
     """It waits for this condition on signals, which is looked at in every cycle: `abs(wheel/angle_rad) > 0.5`. A cycle
     is a condition as well: `loop/simulation/cycle >= 5000`."""
-    until: Annotated[str, Field(max_length=LONGEST_CONDITION)] | None = None
+    until: Annotated[str, Field(max_length=LONGEST_CONDITION), answers(SUSTAINED_FORCE)] | None = (
+        None
+    )
     """It ends when this condition holds, or by a command."""
-    duration_s: Annotated[PositiveS, Field(examples=[10.0])] | None = None
+    duration_s: Annotated[PositiveS, Field(examples=[10.0]), answers(SUSTAINED_FORCE)] | None = None
     """It ends after this time."""
     waits_from: Literal["command", "start"] = "command"
     """It begins, or waits for `when`, once it was commanded, or from the first cycle on (`start`)."""

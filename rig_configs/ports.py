@@ -19,12 +19,16 @@ class Port(NamedTuple):
         What is read or written, as a sentence.
     optional : bool
         A rig may leave this port bare.
+    usual : str
+        A pattern of the signals that it is usually wired to, as `fnmatch` reads it; `TASK` stands for the block's own
+        task. Empty: the unit alone says what would do.
     """
 
     name: str
     unit: str | None
     about: str
     optional: bool = False
+    usual: str = ""
 
 
 class Ports(NamedTuple):

@@ -18,6 +18,7 @@ from rig_configs.hazards import (
     STALE_COMMAND,
     SUDDEN_RELEASE,
     SUDDEN_TORQUE,
+    UNGUARDED_OUTPUT,
     WRONG_RIG,
     WRONG_SCALE,
     WRONG_SIGN,
@@ -25,8 +26,6 @@ from rig_configs.hazards import (
 )
 from rig_configs.names import Line, Word
 from rig_configs.numbers import (
-    NonNegative,
-    NonNegativeS,
     NonNegativeUs,
     Positive,
     PositiveS,
@@ -34,6 +33,7 @@ from rig_configs.numbers import (
     Real,
     Scale,
 )
+from rig_configs.plants import Gauge, GaugeChannel, Plant
 from rig_configs.section import Seconds, Section, Torque
 from rt_core.settings import Sign
 
@@ -44,12 +44,10 @@ MOST_CHANNELS = 32
 CountsPerRev = Annotated[int, Field(ge=4, le=2**31)]
 # it cannot be off (the register has steps of 100 µs), and after a second nobody waits for it
 WatchdogMs = Annotated[Real, Field(ge=0.1, le=1000)]
-PlantDeg = Annotated[Real, Field(ge=-1e7, le=1e7)]  # 28 000 turns
 MOST_AXES = 8
 Axis = Annotated[int, Field(ge=0, le=MOST_AXES - 1)]  # one 0x800 after the other
 Mode = Literal["torque", "velocity", "position"]
 MappingChoice = Literal["auto", "fixed", "explicit"]
-Hands = Literal["prescribed", "spring", "free"]
 AfterFault = Literal["hold", "resume"]
 FirstBit = Annotated[int, Field(ge=0, le=8191)]
 Bits = Annotated[int, Field(ge=1, le=32)]
@@ -99,34 +97,6 @@ class Identity(Section):
 
 
 WHO = {"vendor": 2, "product": 72100946, "revision": 1114112}
-
-
-class Plant(Section):
-    """The load of a simulated drive: motor, wheel, and the driver's hands."""
-
-    inertia_kg_m2: Positive
-    """Motor and wheel have this inertia."""
-    viscous_nms: NonNegative
-    """The bearings brake with this torque for each rad/s."""
-    coulomb_nm: NonNegative
-    """The bearings brake with this torque however slowly the wheel turns."""
-    torque_lag_s: NonNegativeS = 0.0005
-    """The torque follows its command with this time constant."""
-    hands: Hands = "spring"
-    """The hands lead the wheel along a sine, whatever the torque (`prescribed`), hold it by a spring that follows the
-    sine (`spring`), or are not there (`free`)."""
-    hands_stiffness_nm_rad: NonNegative = 20.0
-    """The spring of the hands has this stiffness."""
-    hands_damping_nms: NonNegative = 1.0
-    """The hands brake with this torque for each rad/s against their sine."""
-    amplitude_deg: PlantDeg = 60.0
-    """The sine of the hands reaches so far to each side."""
-    frequency_hz: NonNegative = 0.3
-    """The sine of the hands has this frequency."""
-    offset_deg: PlantDeg = 0.0
-    """The sine of the hands swings about this angle."""
-    start_s: NonNegativeS = 1.0
-    """The hands rest until this time."""
 
 
 class SdoWrite(Section):
@@ -180,15 +150,23 @@ class Terminal(Section):
     device: Annotated[Line, Field(examples=["digital_io"])] | None = None
     """This device stands for the slave where the bus is simulated: a file, or a name of
     `rigloop sim-segment --list`."""
+    gauges: Annotated[
+        dict[GaugeChannel, Gauge],
+        Field(examples=[{"0": {"drive": "wheel", "gauge": "twist", "volts_per_strain": 1e4}}]),
+    ] = {}
+    """Where the bus is simulated, inputs of an analogue terminal measure strains of a drive's column, by their number
+    from 0."""
     inputs: Annotated[
         dict[Word, Channel], Field(max_length=MOST_CHANNELS, examples=[{"button": {"bit": 0}}])
     ] = {}
     """Each input channel is a port that the bus writes."""
     outputs: Annotated[
-        dict[Word, Channel], Field(max_length=MOST_CHANNELS, examples=[{"lamp": {"bit": 0}}])
+        dict[Word, Channel],
+        Field(max_length=MOST_CHANNELS, examples=[{"lamp": {"bit": 0}}]),
+        answers(UNGUARDED_OUTPUT),
     ] = {}
     """Each output channel is a port that the bus reads."""
-    watchdog_ms: Annotated[WatchdogMs, answers(STALE_COMMAND, LOST_BUS)] = 20.0
+    watchdog_ms: Annotated[WatchdogMs, answers(STALE_COMMAND, LOST_BUS, UNGUARDED_OUTPUT)] = 20.0
     """The slave's own watchdog ends its outputs after so long without a frame."""
     setup: Annotated[
         list[SdoWrite], Field(examples=[[{"object": "0x8000:6", "value": 1, "bytes": 1}]])
@@ -200,7 +178,7 @@ class Terminal(Section):
     """These PDOs are assigned to the inputs; without them the slave keeps those that it has."""
     limits: Limits = Limits()
     """The slave may take so long."""
-    after_fault: Annotated[AfterFault, answers(RESTART)] = "hold"
+    after_fault: Annotated[AfterFault, answers(RESTART, UNGUARDED_OUTPUT)] = "hold"
     """After a fault the outputs stay at zero until armed again (`hold`), or follow at once (`resume`)."""
 
 
@@ -213,7 +191,7 @@ class Clock(Section):
     """SYNC0 comes so long after each period of system time."""
     bandwidth_hz: Positive = 2.0
     """The lock follows the reference clock with this bandwidth; what is faster is taken for jitter."""
-    tolerance_us: PositiveUs = 20.0
+    tolerance_us: Annotated[PositiveUs, answers(STALE_COMMAND)] = 20.0
     """The clocks are locked while they differ by less than this."""
     settle_s: PositiveS = 0.1
     """The clocks count as locked after so long within the tolerance."""

@@ -131,6 +131,12 @@ for _name in ("N", "Nm"):
 for _name in _PRINTED:
     _NAMES.setdefault(ONE if _name == "1" else _SYMBOLS[_name], _name)
 
+# stiffness and damping of what turns
+_NAMES |= {
+    _SYMBOLS["Nm"] / _SYMBOLS["rad"]: "Nm/rad",
+    _SYMBOLS["Nms"] / _SYMBOLS["rad"]: "Nm s/rad",
+}
+
 _BETWEEN = re.compile(r"\s*[/*·]\s*|\s+")
 _FACTOR = re.compile(
     r"(?:(?P<number>[1-9][0-9]{0,199})|(?P<symbol>[A-Za-zµ%]+))"
@@ -202,8 +208,9 @@ def of_name(name: str) -> str | None:
             continue
         if n == len(words):  # a name that is nothing but one letter (`s`, `m`, `a`) is a name
             return unit if n > 1 or len(words[0]) > 1 else None
-        # `flow_kg_s` is no time: a unit of parts that is not in the table is not known
-        return unit if words[-n - 1] not in _SUFFIXES or len(words) == n + 1 else None
+        # `flow_kg_s` and `pulses_per_s` are no times: a unit of parts that is not in the table is not known
+        of_parts = words[-n - 1] == "per" or (words[-n - 1] in _SUFFIXES and len(words) > n + 1)
+        return None if of_parts else unit
     return None
 
 

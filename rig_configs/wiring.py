@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import Any
 
 from rig_configs import units
@@ -11,6 +12,7 @@ from rig_configs.mistakes import ConfigError, Mistake, near
 from rig_configs.ports import FollowingPorts, Port, Ports, PortsOf, write_path
 from rt_core.names import OF_THE_LOOP
 
+MOST_NAMED = 4  # signals that a remedy names
 OtherSignals = Callable[[Mapping[str, Any]], Mapping[str, str | None]]
 """From the tables of a rig file to the signals that no block writes, with their units."""
 
@@ -59,8 +61,10 @@ def wiring_mistakes(
     for name, found in ports.items():
         yield from _write_mistakes(file, name, blocks[name], found, writer)
     all_known = len(ports) == len(blocks)
+    tasks = task_of(data)
     for name, found in ports.items():
-        yield from _read_mistakes(file, name, blocks[name], found, writer, all_known)
+        of = _Block(name, blocks[name], found, tasks.get(name, ""))
+        yield from _read_mistakes(file, of, writer, all_known)
     if all_known:
         yield from _show_mistakes(file, data, writer)
 
@@ -123,18 +127,33 @@ def _write_mistakes(
         writer.setdefault(path, Writer(f"block {name!r}", port.unit))
 
 
+@dataclass(frozen=True)
+class _Block:
+    """A block whose wires are looked at; `task` is empty where none steps it."""
+
+    name: str
+    table: Mapping[str, Any]
+    ports: Ports
+    task: str
+
+
+def task_of(data: Mapping[str, Any]) -> dict[str, str]:
+    """Return the task of each block that one steps."""
+    return {
+        block: task
+        for task, table in tables(data, "tasks").items()
+        for block in (table.get("blocks") if isinstance(table.get("blocks"), list) else ())
+        if isinstance(block, str)
+    }
+
+
 def _read_mistakes(
-    file: str,
-    name: str,
-    table: Mapping[str, Any],
-    ports: Ports,
-    writer: Mapping[str, Writer],
-    all_known: bool,
+    file: str, of: _Block, writer: Mapping[str, Writer], all_known: bool
 ) -> Iterator[Mistake]:
-    given = strings(table.get("reads"))
-    known = {port.name: port for port in ports.reads}
+    given = strings(of.table.get("reads"))
+    known = {port.name: port for port in of.ports.reads}
     for port, path in given.items():
-        key = f"blocks.{name}.reads.{port}"
+        key = f"blocks.{of.name}.reads.{port}"
         if port not in known:
             yield Mistake(file, key, "no such port", near(port, known))
         elif path not in writer:
@@ -142,10 +161,29 @@ def _read_mistakes(
                 yield Mistake(file, key, "no block writes this signal", near(path, writer), path)
         elif not units.same(known[port].unit, writer[path].unit):
             yield _other_unit(file, key, known[port], path, writer)
-    for one in ports.reads:
+    for one in of.ports.reads:
         if one.name not in given and not one.optional:
-            key = f"blocks.{name}.reads.{one.name}"
-            yield Mistake(file, key, "missing", "wire this port to a signal")
+            key = f"blocks.{of.name}.reads.{one.name}"
+            yield Mistake(file, key, "missing", _what_to_wire(one, of, writer))
+
+
+def _what_to_wire(port: Port, of: _Block, writer: Mapping[str, Writer]) -> str:
+    """Name the signals that a bare port usually reads; where none is there, those of its unit."""
+    good = [
+        path
+        for path, one in writer.items()
+        if units.same(port.unit, one.unit) and path.partition("/")[0] != of.name
+    ]
+    pattern = port.usual.replace("TASK", of.task)
+    usual = [path for path in good if pattern and fnmatchcase(path, pattern)]
+    if usual:
+        return "wire it to " + " or ".join(f"'{path}'" for path in usual[:MOST_NAMED])
+    if port.unit is None or port.unit == "1":  # a number without a unit may be anything
+        return "wire this port to a signal"
+    # signals go down a file: the last ones are the nearest
+    alike = [path for path in reversed(good) if writer[path].unit is not None]
+    named = ", such as " + ", ".join(alike[:MOST_NAMED]) if alike else ""
+    return f"wire it to a signal in {port.unit}{named}"
 
 
 def _other_unit(
@@ -158,7 +196,7 @@ def _other_unit(
     )
     good = [p for p, w in writer.items() if w.unit is not None and units.same(port.unit, w.unit)]
     beside = [p for p in good if p.partition("/")[0] == path.partition("/")[0]]
-    named = ", ".join((beside or good)[:4])
+    named = ", ".join((beside or good)[:MOST_NAMED])
     remedy = f"wire a signal in {port.unit}" + (f", such as {named}" if named else "")
     remedy += ", or a block between them that converts it"
     return UnitMistake(file, key, problem, remedy, path)

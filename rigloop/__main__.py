@@ -18,7 +18,11 @@ def main() -> None:
     gc.set_threshold(COLLECT_AFTER)
     try:
         interrupts.arm()
-        from rigloop.cli import main as command
+        if sys.argv[1:] == ["--help"]:
+            # without what parses the arguments of a command, and draws its answers
+            from rigloop.command_table import print_commands as command
+        else:
+            from rigloop.cli import main as command
 
         command()
     except interrupts.Interrupted as interrupted:

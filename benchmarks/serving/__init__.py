@@ -1,4 +1,4 @@
-"""Parts of service.py: a service that was started for it, what it is asked for, and its accelerated soak.
+"""Parts of service.py: a service that was started for it, what it is asked for, its accelerated soak, its restarts.
 
 Start with `served.py`.
 """

@@ -32,6 +32,7 @@ class Served:
     process: subprocess.Popen[bytes]
     client: ServiceClient
     token: str
+    began_in: Phase
 
     def status(self) -> Any:
         """Return the state of the rig."""
@@ -64,21 +65,29 @@ class Served:
 
 
 @contextlib.contextmanager
-def served(rig: str, tell: Tell) -> Iterator[Served]:
-    """Start a service and arm its rig; end both."""
-    tell(f"starting a service with {rig}")
-    with tempfile.TemporaryDirectory() as text, contextlib.ExitStack() as stack:
+def home() -> Iterator[Path]:
+    """Give sockets, logs, keys and runs a folder."""
+    with tempfile.TemporaryDirectory() as text:
         folder = Path(text)
         for kind in ("RUNTIME_DIR", "STATE_HOME", "CONFIG_HOME"):
             os.environ[f"XDG_{kind}"] = str(folder / kind)
             (folder / kind).mkdir()
+        yield folder
+
+
+@contextlib.contextmanager
+def served(rig: str, folder: Path, tell: Tell) -> Iterator[Served]:
+    """Start a service and arm its rig; end both."""
+    tell(f"starting a service with {rig}")
+    with contextlib.ExitStack() as stack:
         command = [sys.executable, "-P", "-m", "rigloop", "serve", rig, "--no-report"]
         process = subprocess.Popen(
             [*command, "--runs", str(folder / "runs")], stdout=subprocess.DEVNULL
         )
         stack.callback(_end, process)
         client = stack.enter_context(_connected(rig, process))
-        found = Served(rig, process, client, client.ask(asked.Take).token)
+        phase = client.status().phase
+        found = Served(rig, process, client, client.ask(asked.Take).token, phase)
         client.ask(asked.Arm, token=found.token)
         found.wait_for(Phase.ARMED)
         yield found

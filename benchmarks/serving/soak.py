@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from rigloop import open_run
+from rigloop.api.recorded_run import RecordedRun
 from rigloop.live_values.journal import read_journal
 from rigloop.protocol import requests as asked
 from rigloop.protocol.client import ServiceClient
@@ -92,20 +93,29 @@ def soak(
     took_s = time.monotonic() - began
     service.stop()
     run = open_run(folder)
-    lost = 0
-    for task in run.tasks:
-        cycles = run.records[task][f"loop/{task}/cycle"]
-        lost += int(cycles[-1] - cycles[0]) + 1 - len(cycles)
-    kept = sum(entry.sequence > 0 for entry in read_journal(folder))
     return {
         "soak_s": took_s,
         "soak_connections": connections,
         "soak_changes": changed,
         "soak_recorders_killed": killed,
         **found,
-        "soak_lost_rows": float(lost),
-        "soak_lost_changes": float(changed - kept),
+        "soak_lost_rows": float(lost_rows(run)),
+        "soak_lost_changes": float(lost_changes(run, changed)),
     }
+
+
+def lost_rows(run: RecordedRun) -> int:
+    """Return how many cycles of a run have no row, between its first and its last one."""
+    lost = 0
+    for task in run.tasks:
+        cycles = run.records[task][f"loop/{task}/cycle"]
+        lost += int(cycles[-1] - cycles[0]) + 1 - len(cycles)
+    return lost
+
+
+def lost_changes(run: RecordedRun, changes: int) -> int:
+    """Return how many of some changes the journal of a run does not have."""
+    return changes - sum(entry.sequence > 0 for entry in read_journal(run.folder))
 
 
 def _kill_recorder(service: Served) -> int:

@@ -71,6 +71,11 @@ def find_equilibrium(
     LinearisationError
         A name is unknown, guides cannot stand there, nothing holds the mechanism, or it rests in a singular pose.
     """
+    if model.system.sliding:
+        raise LinearisationError(
+            f"{', '.join(model.system.sliding)}: rows of rates hold no place, so no rest is the only one nearby",
+            "leave them out, or replace them by a guide",
+        )
     moment = _given(model, dict(inputs or {}), dict(parameters or {}))
     dof = assemble(model.system).dof
     try:

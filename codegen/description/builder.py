@@ -46,10 +46,16 @@ class MechanismBuilder:
         self._parameters: dict[str, Any] = {}
         self._entries: dict[tuple[str, str], Mapping[str, Any]] = {}
         self._outputs: dict[str, str] = {}
+        self._cuts: list[str] = []
 
     def parameter(self, name: str, value: Any) -> MechanismBuilder:
         """A constant: a number, three numbers, or arithmetic over earlier ones."""
         self._parameters[name] = value
+        return self
+
+    def cut(self, *elements: str) -> MechanismBuilder:
+        """Elements, as `revolute.hinge`, that a tree of the mechanism is to cut."""
+        self._cuts += elements
         return self
 
     def output(self, port: str, source: str) -> MechanismBuilder:
@@ -81,6 +87,8 @@ class MechanismBuilder:
         lines.append(f"name = {_toml(self.name)}")
         if self._gravity is not None:
             lines.append(f"gravity_m_s2 = {_toml(self._gravity)}")
+        if self._cuts:
+            lines.append(f"cuts = {_toml(self._cuts)}")
         for head, table in (("parameters", self._parameters), *self._tables()):
             if table:
                 lines += [

@@ -28,7 +28,7 @@ from rig_configs.names import REMEDY_NAME, file_name_problem, name_problem
 
 MECHANISMS = Path(__file__).parents[2] / "rig_configs" / "mechanisms"
 UNIT_SUFFIX = {"rad": ("rad", "rad_s", "rad_s2"), "m": ("m", "m_s", "m_s2")}
-TOP_KEYS = ("name", "gravity_m_s2", "parameters", "outputs", "repeat")
+TOP_KEYS = ("name", "gravity_m_s2", "cuts", "parameters", "outputs", "repeat")
 
 
 class MechanismError(ConfigError):
@@ -195,10 +195,24 @@ def _read(document: dict[str, Any], system: System, stem: str) -> list[Output]:
     if not system.coordinates and not system.mistakes:
         system.at = ()
         system.mistake("file", None, "has no coordinates", "add a point, angle or distance")
+    system.at = ()
+    _cuts(document.get("cuts", []), system)
     made = outputs.read(_table(document, "outputs", system), system)
     system.mistakes[:] = reported_once(system.mistakes, origins)
     system.at = ()
     return made
+
+
+def _cuts(given: Any, system: System) -> None:
+    """Elements that the user wants cut, where a loop goes through them."""
+    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
+        system.mistake("cuts", given, "is no list of names", 'write ["revolute.hinge"]')
+        return
+    known = {row.label.partition(" ")[0].replace("/", ".") for row in system.rows}
+    for name in given:
+        if name not in known and not system.is_excused(name):
+            system.mistake("cuts", name, "is no element with rows", near(name, sorted(known)))
+    system.cuts = tuple(name.replace(".", "/", 1) for name in given)
 
 
 def _table(document: Mapping[str, Any], key: str, system: System) -> dict[str, Any]:

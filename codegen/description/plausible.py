@@ -15,6 +15,7 @@ from codegen.description.contact import STEPS, contacts_s
 from codegen.description.entries import Written, entries
 from codegen.description.fast_modes import FOLLOWED
 from codegen.description.mechanism import Mechanism
+from codegen.expressions.dag import Expr
 from codegen.options.options import KernelOptions
 from codegen.system.arithmetic import ArithmeticMistake, evaluate
 
@@ -79,12 +80,41 @@ def doubts(mechanism: Mechanism, path: Path | str) -> list[str]:
                 f" step_s {lasts_s / STEPS:.2g} or less, or substeps"
             )
     written = entries(path)
+    found += _of_lonely(mechanism)
     found += _of_modes(mechanism)
     size = _size(mechanism, written)
     for item in written:
         found += _of_keys(item, mechanism)
         found += _of_gyration(item, mechanism, size)
     return found
+
+
+def _of_lonely(mechanism: Mechanism) -> Iterator[str]:
+    """Bodies beside others that nothing joins, shares or pushes."""
+    system = mechanism.system
+    if len(system.bodies) < 2:
+        return
+    uses = {
+        name: {
+            v
+            for generator in body.generators
+            for e in generator
+            if isinstance(e, Expr)
+            for v in system.graph.variables(e)
+        }
+        for name, body in system.bodies.items()
+    }
+    pushed = {system.coordinates[i].q for i in system.pushes}
+    for name, own in uses.items():
+        others = set().union(*(used for other, used in uses.items() if other != name))
+        joined = any(
+            not {"unit_vector", f"rigid_body/{name}"}
+            & {row.label.partition(" ")[0], row.label.partition("/")[0]}
+            and own & set(system.graph.variables(row.phi))
+            for row in system.rows
+        )
+        if own and not joined and not own & (others | pushed):
+            yield f"rigid_body.{name}: hangs on nothing and floats beside the others: join it, if that is not meant"
 
 
 def _of_modes(mechanism: Mechanism) -> Iterator[str]:

@@ -21,6 +21,7 @@ from rig_configs.mistakes import Mistake
 MOST = 200_000  # repetitions of one row
 WRITTEN = 1000  # of a row that is written out; of a longer one only those at its ends are
 ENDS = 3
+LINK_BYTES = 600  # of a kernel: states, records and numbers of one link
 MOST_TABLES = 20_000  # that all rows of a file make
 KEYS = ("count", "before")
 BESIDE = re.compile(r"\{k([-+]1)?\}")
@@ -111,7 +112,10 @@ def _read(
     if not isinstance(count, int) or isinstance(count, bool) or count < 1:
         problem = "is no number of repetitions"
     elif count > MOST:
-        problem = f"is more than {MOST}"
+        bodies = row.get("rigid_body")
+        links = count * max(1, len(bodies) if isinstance(bodies, dict) else 1)
+        taken = f"a kernel of {links} links would take {1e-9 * links * LINK_BYTES:.2g} GB"
+        problem = f"is more than {MOST}; {taken}"
     if problem:
         system.mistake("count", count, problem, f"write a whole number from 1 to {MOST}")
     if not isinstance(row.get("before", {}), dict):

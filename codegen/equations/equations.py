@@ -37,6 +37,8 @@ class Equations:
     ----------
     phi, phi_dot, phi_ddot : list of Expr
         Scaled rows and their time derivatives, over q, qd, `qdd` and the guide inputs.
+    sliding : dict of int to Expr
+        Of rows of rates alone, whose phi is zero: the same as phi_dot, as it is written.
     phi_q : dict of (row, coordinate) to Expr
         Jacobian: constants, and variables of the stored nonzeros `slots`.
     columns, rows : list of list of int
@@ -68,6 +70,7 @@ class Equations:
     lam: list[Expr]
     phi_var: list[Expr]
     phi: list[Expr]
+    sliding: dict[int, Expr] = field(default_factory=dict)
     phi_dot: list[Expr] = field(default_factory=list)
     phi_ddot: list[Expr] = field(default_factory=list)
     phi_q: Entries = field(default_factory=dict)
@@ -290,6 +293,11 @@ def equations(mechanism: Mechanism, options: KernelOptions) -> Equations:
             folded(row.phi, w, with_gradient=True)
             for w, row in zip(scale, system.rows, strict=True)
         ],
+        sliding={
+            r: folded(row.sliding, w)
+            for r, (w, row) in enumerate(zip(scale, system.rows, strict=True))
+            if row.sliding is not None
+        },
     )
     _differentiate(eq)
     _add_dynamics(eq)
@@ -307,9 +315,14 @@ def _differentiate(eq: Equations) -> None:
     graph, index_of = eq.graph, {v: i for i, v in enumerate(eq.q)}
     eq.columns = [[] for _ in eq.q]
     eq.rows = [[] for _ in eq.phi]
+    rate_of = {v: i for i, v in enumerate(eq.qd)}
     for r, value in enumerate(eq.phi):
-        for i in sorted(index_of[v] for v in graph.variables(value) if v in index_of):
-            entry = folded(graph.diff(value, eq.q[i]))
+        if r in eq.sliding:
+            value, over, index = eq.sliding[r], eq.qd, rate_of
+        else:
+            over, index = eq.q, index_of
+        for i in sorted(index[v] for v in graph.variables(value) if v in index):
+            entry = folded(graph.diff(value, over[i]))
             if entry.is_zero:
                 continue
             eq.columns[i].append(r)
@@ -328,7 +341,10 @@ def _differentiate(eq: Equations) -> None:
     for r, value in enumerate(eq.phi):
         terms = [(1.0, eq.phi_q[r, i] * eq.qd[i]) for i in eq.rows[r]]
         eq.phi_dot.append(graph.total([*terms, (1.0, graph.tangent(value, eq.guided))]))
-        rest = folded(_second_rate(eq, r, both))
+        if r in eq.sliding:
+            rest = folded(graph.tangent(eq.sliding[r], eq.moving))
+        else:
+            rest = folded(_second_rate(eq, r, both))
         terms = [(1.0, eq.phi_q[r, i] * eq.qdd[i]) for i in eq.rows[r]]
         eq.phi_ddot.append(graph.total([*terms, (1.0, rest)]))
         graph.stem(eq.phi_dot[r], f"phi_dot_{r}")

@@ -151,7 +151,10 @@ def _nonlinear_uses(system: System) -> list[int]:
     uses = [0] * len(system.coordinates)
     index = {c.q: c.index for c in system.coordinates}
     for row in system.rows:
-        if affine(row.phi) is None:
+        if row.sliding is not None:
+            for i in system.slopes_of_rates(row):
+                uses[i] += 1
+        elif affine(row.phi) is None:
             for var in graph.variables(row.phi):
                 if var in index:
                     uses[index[var]] += 1
@@ -179,7 +182,12 @@ def _reduced(
 
     gone_rows = set(removed)
     kept = [r for r in range(len(system.rows)) if r not in gone_rows]
-    rows = [replace(system.rows[r], phi=moved(system.rows[r].phi)) for r in kept]
+    rows = [
+        replace(
+            row, phi=moved(row.phi), sliding=None if row.sliding is None else moved(row.sliding)
+        )
+        for row in (system.rows[r] for r in kept)
+    ]
     guides = [
         replace(
             g, coordinate=number[g.coordinate.q], row=kept.index(g.row) if g.row in kept else g.row

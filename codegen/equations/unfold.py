@@ -66,14 +66,18 @@ def multipliers(
         index = {full.coordinates[i].q: i for i in presolved.dependent}
         rows: dict[int, list[int]] = {i: [] for i in presolved.dependent}
         for r in presolved.kept:
-            for var in graph.variables(full.rows[r].phi):
+            row = full.rows[r]
+            for var in graph.variables(row.phi):
                 if var in index:
                     rows[index[var]].append(r)
+            for i in full.slopes_of_rates(row):
+                if i in rows:
+                    rows[i].append(r)
         for i in presolved.dependent:
             terms = [(1.0, full.force.get(i, graph.zero))]
             terms += [(-1.0, e * spread[other]) for other, e in coupled[i]]
             for r in rows[i]:
-                slope = graph.diff(full.rows[r].phi, full.coordinates[i].q)
+                slope = full.slope(full.rows[r], full.coordinates[i])
                 terms.append((-1.0, slope * found[r]))
             rest[i] = graph.substitute(graph.total(terms), moves)
         for r, e in zip(presolved.removed, presolved.recovered(rest), strict=True):

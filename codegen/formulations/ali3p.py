@@ -100,7 +100,12 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         project = Assign(f"w->weight_project[{number}]", value, "weight of the projection")
         (weights if moves else prepare).append(project)
 
-    pushed = [graph.stem(lam[r] + eq.phi_var[r], f"push_{r}") for r in range(n_phi)]
+    # a row of rates alone: what the step's end makes of a place moves its rate by gamma / (beta h)
+    open_by = [
+        (beta * h / gamma) * eq.phi_dot[r] if r in eq.sliding else eq.phi_var[r]
+        for r in range(n_phi)
+    ]
+    pushed = [graph.stem(lam[r] + open_by[r], f"push_{r}") for r in range(n_phi)]
     history = eq.each(lambda i: [*eq.times_mass(mass_hist, i, qdd), (df / (1.0 - df), weighted[i])])
 
     def pulls(i: int) -> Terms:

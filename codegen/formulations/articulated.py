@@ -25,13 +25,13 @@ from codegen.formulations.stepping import (
     integrator_text,
     step_text,
 )
-from codegen.formulations.tree_loops import TreeLoops
 from codegen.kernels.frozen import frozen
 from codegen.options.options import KernelOptions
 from codegen.system.system import System
 from codegen.tree.chain import ChainLink
 from codegen.tree.groups import LoopLink
 from codegen.tree.long_rows import lengthened
+from codegen.tree.loops import TreeLoops
 from codegen.tree.mechanism import TreeMechanism, in_joint_coordinates
 from codegen.tree.reactions import of_joint
 from codegen.tree.recursion import accelerations, given_force
@@ -49,19 +49,37 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
     MechanismError
         It is no tree, or has something that joint coordinates do not carry: each by name.
     """
+    return over_tree(mechanism, options, MOST_UNROLLED, TreeLoops)
+
+
+def over_tree(
+    mechanism: Mechanism, options: KernelOptions, most_unrolled: int, sweeps: type[TreeLoops]
+) -> Program:
+    """The program of a tree: up to some coordinates in lines, beyond by sweeps in loops.
+
+    Raises
+    ------
+    MechanismError
+        As `build`.
+    """
     if mechanism.system.longer:
         mechanism = frozen(mechanism)
-    tree = in_joint_coordinates(mechanism, -1 if mechanism.system.longer else MOST_UNROLLED)
+    tree = in_joint_coordinates(
+        mechanism,
+        -1 if mechanism.system.longer else most_unrolled,
+        formulation=options.formulation,
+        places=sweeps.places,
+    )
     _refuse(tree)
     long = lengthened(tree) if tree.is_looped else None
     eq = equations(long.made if long else tree.made, options)
-    loops = TreeLoops(eq, tree, long) if long else None
     own = [eq.hold_routine(), *_nothing(), _observe(eq), *_guide_forces(eq, tree)]
     followed = eq.settle_assigns()
     if followed:
         own.append(Routine("settle", "states that forces follow, at the step's end", followed))
         eq.arrays["since_part"] = 1
-    routines = loops.routines(own) if loops else [*_unrolled(eq, tree), *own]
+    loops = sweeps(eq, tree, long, own) if long else None
+    routines = loops.routines() if loops else [*_unrolled(eq, tree), *own]
     routines.append(loops.unfold() if loops else unfold_routine(eq))
     eq.store_derived(routines)
     eq.arrays |= {
@@ -74,7 +92,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
     upright = _upright(long.links if long else tree.chain.links)
     derivative = Derivative(
         routines=[],
-        derive=[*_guided(eq), Call("articulate")],
+        derive=[*_guided(eq), Call(sweeps.main)],
         conclude=upright,
         set_out=upright,
         twin=(),

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from codegen.description.mechanism import Mechanism
 from codegen.kernels.generate import program
 from codegen.options.options import KernelOptions
 from codegen.targets.describe import model_info
 from codegen.targets.kernel_text import KernelText
 
 
-def operations(mechanism: Path | str, options: KernelOptions | None = None) -> dict[str, int]:
+def operations(
+    mechanism: Path | str | Mechanism, options: KernelOptions | None = None
+) -> dict[str, int]:
     """Operation counts of a step, as the generated text states them.
 
     Returns

@@ -27,7 +27,12 @@ def frozen(mechanism: Mechanism) -> Mechanism:
         made = replace(
             system,
             parameters=[],
-            rows=[replace(row, phi=put(row.phi)) for row in system.rows],
+            rows=[
+                replace(
+                    row, phi=put(row.phi), sliding=None if row.sliding is None else put(row.sliding)
+                )
+                for row in system.rows
+            ],
             mass={key: m for key, e in system.mass.items() if not (m := put(e)).is_zero},
             force={i: put(e) for i, e in system.force.items()},
             pushes={i: [put(e) for e in terms] for i, terms in system.pushes.items()},

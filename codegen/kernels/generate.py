@@ -11,11 +11,12 @@ from codegen.description.fast_modes import too_fast
 from codegen.description.mechanism import Mechanism, MechanismError, load
 from codegen.equations.program import Program
 from codegen.kernels.frozen import frozen
-from codegen.options.options import KernelOptions
+from codegen.options.options import LONG_ROWS, KernelOptions
 from codegen.targets import c99, cython_kernel, numpy_module
 from rig_configs.mistakes import Mistake
 
 Target = Literal["cython", "c99", "numpy"]
+PLACES_ALONE = ("hamiltonian", "independent")
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def proved_program(mechanism: Path | str | Mechanism, options: KernelOptions) ->
 
 
 def _loaded(mechanism: Path | str | Mechanism, options: KernelOptions) -> Mechanism:
-    return load(mechanism, long_rows=options.formulation == "articulated")
+    return load(mechanism, long_rows=options.formulation in LONG_ROWS)
 
 
 def _built(model: Mechanism, options: KernelOptions) -> Program:
@@ -58,6 +59,12 @@ def _built(model: Mechanism, options: KernelOptions) -> Program:
         Mistake(model.system.file, key, problem, remedy)
         for key, problem, remedy in too_fast(model, options)
     ]
+    if options.formulation in PLACES_ALONE:
+        problem = f"is a row of rates; '{options.formulation}' takes rows of places alone"
+        remedy = "take formulation = 'ali3p', 'index1' or 'semi_recursive'"
+        mistakes += [
+            Mistake(model.system.file, name, problem, remedy) for name in model.system.sliding
+        ]
     if mistakes:
         raise MechanismError(mistakes)
     return formulation.build(frozen(model) if options.frozen else model, options)

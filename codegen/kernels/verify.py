@@ -181,6 +181,9 @@ def jacobian_error(twin: ModuleType, seed: int = 0) -> float:
     for along in directions:
         moved = q.astype(complex) + 1e-30j * along
         slope = twin.phi(moved, guide).imag / 1e-30
+        if twin.RATE_ROWS:
+            # rows of rates alone, over rates
+            slope[twin.RATE_ROWS] = twin.sliding(q, 1e-30j * along).imag / 1e-30
         error = max(error, float(np.max(np.abs(slope - exact @ along), initial=0.0)))
     return error / max(1.0, float(np.max(np.abs(exact), initial=0.0)))
 

@@ -66,6 +66,9 @@ def resolve(mechanism: Mechanism, spec: ObserverSpec) -> Resolved:
         mistakes.append(
             Mistake(file, "(file)", problem, "use memoryless friction or tyre elements")
         )
+    for name in system.sliding:
+        problem = "is a row of rates: observers take rows of places"
+        mistakes.append(Mistake(file, name, problem, "leave it out of the observer's mechanism"))
     if len(system.coordinates) > MOST_COORDINATES:
         problem = f"{len(system.coordinates)} coordinates"
         mistakes.append(Mistake(file, "(file)", problem, f"observers take {MOST_COORDINATES}"))

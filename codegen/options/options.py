@@ -19,6 +19,7 @@ Formulation = Literal[
     "hamiltonian",
     "independent",
     "articulated",
+    "riccati",
     "composite",
     "semi_recursive",
 ]
@@ -29,6 +30,8 @@ IMPLICIT: tuple[Integrator, ...] = ("generalized_alpha", "newmark", "trapezoidal
 EXPLICIT: tuple[Integrator, ...] = ("forward_euler", "semi_implicit_euler", "rk4", "trapezoidal")
 # those whose rows are closed by multipliers of positions
 INDEX_3: tuple[Formulation, ...] = ("ali3p", "semi_recursive")
+# those that take rows of more than 1000 repetitions
+LONG_ROWS: tuple[Formulation, ...] = ("articulated", "riccati")
 # integrators of each formulation; the first is its default
 INTEGRATORS: dict[Formulation, tuple[Integrator, ...]] = {
     "ali3p": IMPLICIT,
@@ -37,6 +40,7 @@ INTEGRATORS: dict[Formulation, tuple[Integrator, ...]] = {
     "hamiltonian": ("trapezoidal", "forward_euler", "rk4"),
     "independent": ("rk4", *(i for i in EXPLICIT if i != "rk4")),
     "articulated": ("rk4", *(i for i in EXPLICIT if i != "rk4")),
+    "riccati": ("rk4", *(i for i in EXPLICIT if i != "rk4")),
     "composite": ("rk4", *(i for i in EXPLICIT if i != "rk4")),
     "semi_recursive": ("trapezoidal", "newmark"),
 }
@@ -54,7 +58,8 @@ class KernelOptions:
         "ali3p": index-3 augmented Lagrangian with projections, the default. "index1", "penalty":
         augmented Lagrangian and penalty on accelerations. "hamiltonian": canonical, with momenta.
         "independent": velocity transformation to independent coordinates. "articulated": trees in joint
-        coordinates, at a cost that grows with the number of bodies. "composite", "semi_recursive": trees with
+        coordinates, at a cost that grows with the number of bodies. "riccati": the same by transfer matrices, in
+        the axes of the ground, with the forces of all joints on the way. "composite", "semi_recursive": trees with
         loops in joint coordinates; rows close them on accelerations, as in "index1", or on positions with
         projections, as in "ali3p".
     integrator : str, optional

@@ -63,7 +63,9 @@ class Rows:
         self.hold_guides(np.array([c.initial for c in system.coordinates]))
         by_var = {c.q: c.index for c in system.coordinates}
         self._entries: list[tuple[int, int, Expr]] = []
+        self.of_places = [r for r, row in enumerate(system.rows) if row.sliding is None]
         for r, row in enumerate(system.rows):
+            self._entries += [(r, i, e) for i, e in system.slopes_of_rates(row).items()]
             for var in graph.variables(row.phi):
                 if var in by_var:
                     self._entries.append((r, by_var[var], graph.diff(row.phi, var)))
@@ -163,7 +165,8 @@ def _close(rows: Rows, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         violation = rows.phi(q)
         if np.max(np.abs(violation), initial=0.0) <= CLOSED:
             break
-        step = least(jac, violation)
+        # rows of rates alone say nothing of places
+        step = least(jac[rows.of_places], violation[rows.of_places])
         if not np.all(np.isfinite(step)):
             break
         q = q - step

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from codegen.expressions.dag import evaluate
+from codegen.expressions.dag import Expr, evaluate
 from codegen.pose.sparse import LARGE, factorised, rows_of
 from codegen.system.system import System
 
@@ -21,6 +21,8 @@ def built_pose(system: System) -> tuple[np.ndarray, np.ndarray]:
         for var in system.graph.variables(row.phi):
             if var in by_var:
                 jac[r, by_var[var]] = evaluate(system.graph.diff(row.phi, var), at)
+        for i, slope in system.slopes_of_rates(row).items():
+            jac[r, i] = evaluate(slope, at)
     mass = np.zeros((n_q, n_q))
     for (i, j), entry in system.mass.items():
         mass[i, j] = mass[j, i] = evaluate(entry, at)
@@ -51,32 +53,66 @@ def massive(system: System) -> set[int]:
 
 
 def require_mass(system: System) -> None:
-    """Note a mistake if some motion that the constraints allow meets no mass."""
+    """Note a mistake for each body, or other coordinates, that some motion moves which meets no mass."""
     jac, mass = built_pose(system)
-    motion = (_loose if len(mass) < LARGE else _loose_sparse)(jac, mass)
-    if motion is None:
+    motions = (_loose if len(mass) < LARGE else _loose_sparse)(jac, mass)
+    if not motions:
         return
-    share = np.abs(motion)
-    names = [c.name for c in system.coordinates if share[c.index] > 0.1 * share.max()]
+    share = np.linalg.norm(np.array(motions), axis=0)
+    moving = {c.q: c.name for c in system.coordinates if share[c.index] > 0.1 * share.max()}
+    bodies = _bodies_of(set(moving), system)
+    if not bodies:
+        system.at = ()
+        remedy = "add a mass or a constraint"
+        system.mistake("file", None, f"can move without mass: {', '.join(moving.values())}", remedy)
+    for name, (own, is_heavy) in bodies.items():
+        names = ", ".join(words for var, words in moving.items() if var in own)
+        problem = f"can move without mass ({names}), and carries none"
+        remedy = "give it mass and inertia, or join it to what has some"
+        if is_heavy:
+            problem = f"has no inertia about a way in which it can turn ({names})"
+            remedy = "give it inertia_kg_m2 about that axis, or a joint that holds it"
+        system.at = ("rigid_body", name)
+        system.mistake("", None, problem, remedy)
     system.at = ()
-    remedy = "add a mass or a constraint"
-    system.mistake("file", None, f"can move without mass: {', '.join(names)}", remedy)
 
 
-def _loose(jac: np.ndarray, mass: np.ndarray) -> np.ndarray | None:
-    """A motion that meets neither constraint nor mass, if there is one."""
+def _bodies_of(moving: set[Expr], system: System) -> dict[str, tuple[set[Expr], bool]]:
+    """Bodies with points or vectors among these: which, and whether they have mass. What bodies with and without mass
+    share is that of those without.
+    """
+    at = {p.var.name: p.default for p in system.parameters}
+    found: dict[str, tuple[set[Expr], bool]] = {}
+    for name, body in system.bodies.items():
+        inside = {
+            v
+            for generator in body.generators
+            for e in generator
+            if isinstance(e, Expr)
+            for v in system.graph.variables(e)
+        }
+        if inside & moving:
+            shares = system.masses.of_bodies.get(name, [])
+            is_heavy = any(evaluate(var, at) * matrix[0, 0] > 0.0 for var, matrix in shares)
+            found[name] = inside & moving, is_heavy
+    light = set().union(*(own for own, is_heavy in found.values() if not is_heavy))
+    return {name: made for name, made in found.items() if not (made[1] and made[0] <= light)}
+
+
+def _loose(jac: np.ndarray, mass: np.ndarray) -> list[np.ndarray]:
+    """Motions that meet neither constraint nor mass."""
     _, singular, right = np.linalg.svd(jac, full_matrices=True)
     rank = int(np.sum(singular > 1e-9 * max(1.0, singular.max(initial=0.0))))
     free = right[rank:].T
     if free.shape[1] == 0:
-        return None
+        return []
     size, motion = np.linalg.eigh(free.T @ mass @ free)
-    is_heavy = size[0] > 1e-12 * max(1.0, mass.max(initial=0.0))
-    return None if is_heavy else free @ motion[:, 0]
+    light = size <= 1e-12 * max(1.0, mass.max(initial=0.0))
+    return list((free @ motion[:, light]).T)
 
 
-def _loose_sparse(jac: np.ndarray, mass: np.ndarray) -> np.ndarray | None:
-    """The same: mass + jac^T jac is singular just then, and a pivot shows it."""
+def _loose_sparse(jac: np.ndarray, mass: np.ndarray) -> list[np.ndarray]:
+    """One of them: mass + jac^T jac is singular just then, and a pivot shows it."""
     matrix = rows_of(mass / max(1.0, mass.max(initial=0.0)))
     for row in rows_of(jac):
         for i, a in row.items():
@@ -85,5 +121,5 @@ def _loose_sparse(jac: np.ndarray, mass: np.ndarray) -> np.ndarray | None:
     factor = factorised(matrix)
     lightest = min(range(len(matrix)), key=factor.pivots.__getitem__)
     if factor.pivots[lightest] > 1e-12:
-        return None
-    return factor.null_vector(lightest)
+        return []
+    return [factor.null_vector(lightest)]

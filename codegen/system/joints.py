@@ -128,9 +128,9 @@ class Joint:
         turned = turn - self.system.initial(turn)
         self._push("thread", dot(self.gap(), held) - lead_m_per_rad * turned, held)
 
-    def show_reaction(self) -> None:
+    def show_reaction(self, pins: tuple[Fixed, Fixed] | None = None) -> None:
         """Force and moment on the first body become values for outputs, once all rows are there."""
-        self.system.joints["/".join(self.system.at)] = JointPlace(*self._names, self.at)
+        self.system.joints["/".join(self.system.at)] = JointPlace(*self._names, self.at, pins)
         show_force(self._force, self.system)
         _show(self._moment, "t", "nm", self.system)
 

@@ -52,9 +52,3 @@ def particle_masses(second_moment: Array, points: Sequence[Sequence[float]]) -> 
     products = weights @ second_moment @ weights.T
     at_points = 2.0 * np.diag(products) - products.sum(axis=1)
     return np.array([*at_points, *(4.0 * products[i, j] for i, j in PAIRS)])
-
-
-def particle_positions(points: Sequence[Sequence[float]]) -> Array:
-    """Return the positions of the ten particles, shape (10, 3), in the order of their masses."""
-    at = np.asarray(points, float)
-    return np.array([*at, *((at[i] + at[j]) / 2.0 for i, j in PAIRS)])

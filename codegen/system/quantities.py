@@ -24,10 +24,15 @@ class Coordinate:
 
 @dataclass(frozen=True)
 class Row:
-    """One scalar constraint, scaled so that its gradient is of order one."""
+    """One scalar constraint, scaled so that its gradient is of order one.
+
+    Of a row of rates alone (nonholonomic: a wheel that rolls, a blade that cuts) `sliding` is what stays zero, linear
+    in the rates and zero without them, and `phi` is the constant zero.
+    """
 
     label: str
     phi: Expr
+    sliding: Expr | None = None
 
 
 @dataclass(frozen=True)
@@ -74,11 +79,14 @@ class LongRow:
 
 @dataclass(frozen=True)
 class JointPlace:
-    """A joint whose reaction on its first body, at a point of the file's pose, is among the values of outputs."""
+    """A joint whose reaction on its first body, at a point of the file's pose, is among the values of outputs; of a
+    universal joint with the pins of both bodies.
+    """
 
     first: str
     second: str
     point: tuple[float, float, float]
+    pins: tuple[tuple[float, float, float], tuple[float, float, float]] | None = None
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,7 @@ class System(Reading):
     followed: dict[Expr, Expr] = field(default_factory=dict)
     held: list[Held] = field(default_factory=list)
     rods: dict[str, tuple[Vector, Vector]] = field(default_factory=dict)  # lines of constant length
+    cuts: tuple[str, ...] = ()  # elements that a tree is to cut, as row labels name them
     longer: list[LongRow] = field(default_factory=list)  # rows that are not written out
     joints: dict[str, JointPlace] = field(default_factory=dict)  # by table/name
     flexible: dict[str, Any] = field(
@@ -72,6 +73,31 @@ class System(Reading):
         self.rows.append(Row("/".join(self.at) + (f" {label}" if label else ""), phi))
         return len(self.rows) - 1
 
+    def rate_row(self, label: str, sliding: Expr) -> int:
+        """Add a constraint on rates alone, `sliding = 0`, linear in them. Returns its number."""
+        number = self.row(label, self.graph.zero)
+        self.rows[number] = replace(self.rows[number], sliding=sliding)
+        return number
+
+    @property
+    def sliding(self) -> list[str]:
+        """Elements that have rows of rates alone, as the file names them."""
+        labels = [row.label for row in self.rows if row.sliding is not None]
+        return list(dict.fromkeys(label.partition(" ")[0].replace("/", ".") for label in labels))
+
+    def slope(self, row: Row, coordinate: Coordinate) -> Expr:
+        """Of a row over a coordinate, or over its rate where the row is one of rates alone."""
+        if row.sliding is None:
+            return self.graph.diff(row.phi, coordinate.q)
+        return self.graph.diff(row.sliding, coordinate.qd)
+
+    def slopes_of_rates(self, row: Row) -> dict[int, Expr]:
+        """Gradient of a row of rates alone, by numbers of coordinates; of any other row none."""
+        if row.sliding is None:
+            return {}
+        inside = set(self.graph.variables(row.sliding))
+        return {c.index: self.slope(row, c) for c in self.coordinates if c.qd in inside}
+
     def row_if_moving(self, label: str, phi: Expr | float) -> int | None:
         """Add a row unless nothing in it moves or another element has added the same one already:
         the rows that keep a shape are shared by bodies that share points. Returns its number if it
@@ -95,8 +121,7 @@ class System(Reading):
 
     def reaction(self, number: int, coordinate: Coordinate) -> Expr:
         """Force or torque of a row on a coordinate, in its positive direction."""
-        slope = self.graph.diff(self.rows[number].phi, coordinate.q)
-        return -slope * self.row_multiplier(number)
+        return -self.slope(self.rows[number], coordinate) * self.row_multiplier(number)
 
     def show_reactions(self, number: int) -> None:
         """The reaction of a row on each angle, distance or point's coordinate becomes a value for outputs."""

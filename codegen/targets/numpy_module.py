@@ -40,7 +40,12 @@ def text(program: Program) -> str:
             if not e.is_zero
         ]
 
+    sliding = {r: row.sliding for r, row in enumerate(system.rows) if row.sliding is not None}
     jacobian = []
+    for r, e in sliding.items():
+        gamma[r] = graph.tangent(e, moving)
+        for i, entry in system.slopes_of_rates(system.rows[r]).items():
+            jacobian.append(Assign(f"out[{r}, {i}]", entry, f"row {r}: {system.rows[r].label}"))
     for r, e in enumerate(phi):
         inside = set(graph.variables(e))
         for c in (c for c in system.coordinates if c.q in inside):
@@ -103,6 +108,13 @@ def text(program: Program) -> str:
         n_outputs=len(compared),
         phi=body(rows(phi)),
         phi_q=body(jacobian),
+        rate_rows=repr(list(sliding)),
+        sliding=body(
+            [
+                Assign(f"out[{n}]", e, system.rows[r].label)
+                for n, (r, e) in enumerate(sliding.items())
+            ]
+        ),
         gamma=body(rows(gamma)),
         mass=body(mass),
         force=body(force),

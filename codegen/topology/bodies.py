@@ -84,6 +84,10 @@ class Graph:
         for name, ends in system.rods.items():
             self._rod(name, ends)
         guided = {guide.row for guide in system.guides}
+        # rows of what the user cuts are no joint's of the tree
+        self.cut = {
+            r for r, row in enumerate(system.rows) if row.label.partition(" ")[0] in system.cuts
+        }
         self.rows = [
             (r, frozenset(v for v in system.graph.variables(row.phi) if v in self.owned))
             for r, row in enumerate(system.rows)
@@ -134,7 +138,9 @@ class Graph:
 
         for var in sorted(users, key=lambda e: e.serial):
             join(set(users[var]))
-        for _, inside in self.rows:
+        for r, inside in self.rows:
+            if r in self.cut:
+                continue
             # of a coordinate that many bodies share, those that the row is about are all of them
             join({name for var in inside for name in users.get(var, ())})
         return [*((name, GROUND) for name in self.pieces), *found]
@@ -149,7 +155,8 @@ class Graph:
         rows = [
             (r, members)
             for r, members in self.rows
-            if members & one.uses
+            if r not in self.cut
+            and members & one.uses
             and members <= inside | self.scalars
             and self._shape.get(r, first) in (first, second)
         ]

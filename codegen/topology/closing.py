@@ -51,7 +51,9 @@ def closing(motion: Motion) -> Closing:
     fixed = {p.var.name: p.default for p in (*system.parameters, *system.signals)}
     shares = _generators(motion)
     guided = {guide.row for guide in system.guides}
-    opened, apart = set(guided), set()
+    # rows of rates alone are no tree's
+    opened = guided | {r for r, row in enumerate(system.rows) if row.sliding is not None}
+    apart: set[int] = set()
     for seed in range(SAMPLES):
         z = motion.somewhere(seed)
         found = motion.natural(z)
@@ -73,6 +75,7 @@ def closing(motion: Motion) -> Closing:
         r
         for r in sorted(opened)
         if r in guided
+        or system.rows[r].sliding is not None
         or system.rows[r].label.partition(" ")[0] not in kept
         or any(v in graph.scalars for v in graph.system.graph.variables(system.rows[r].phi))
     ]

@@ -15,7 +15,7 @@ from codegen.expressions.dag import Expr
 from codegen.system.body import is_moving
 from codegen.system.system import System
 from codegen.system.vectors import Vector
-from codegen.topology.bodies import GROUND, Freedom, Graph
+from codegen.topology.bodies import GROUND, SMALL, Freedom, Graph
 from codegen.topology.joints import Kind, Single, taken_apart
 
 # of the coordinates of each kind of joint: endings of their names where the file has none, and units
@@ -165,6 +165,8 @@ def _edges(graph: Graph) -> Iterator[tuple[str, str, Freedom]]:
 
 def _hang(tree: Tree, names: _Names, parent: str, child: str, freedom: Freedom) -> None:
     singles = taken_apart(freedom.twists)
+    if singles is None and freedom.count == 2:
+        singles = _universal(tree, parent, child, freedom)
     if singles is None:
         problem = (
             f"moves beside {parent} with {freedom.count} freedoms that are no pin, slide, cylinder, plane or ball; "
@@ -198,6 +200,25 @@ def _hang(tree: Tree, names: _Names, parent: str, child: str, freedom: Freedom) 
         tree.links.append(Link(name, at, single, coordinates, [child] if is_last else []))
         at = len(tree.links) - 1
     tree.place[child] = at
+
+
+def _universal(tree: Tree, parent: str, child: str, freedom: Freedom) -> list[Single] | None:
+    """Two turns about the pins of a universal joint, first that of the parent."""
+    pieces = tree.graph.pieces
+    for joint in tree.system.joints.values():
+        if joint.pins is None or {joint.first, joint.second} != {parent, child}:
+            continue
+        pins = dict(zip((joint.first, joint.second), joint.pins, strict=True))
+        found = []
+        for name in (parent, child):
+            pose = pieces[name].pose if name in pieces else np.eye(4)
+            at = (pose @ np.array([1.0, *joint.point]))[1:]
+            omega = pose[1:, 1:] @ np.array(pins[name])
+            found.append(Single("turn", np.concatenate([omega, np.cross(at, omega)])))
+        twists = np.array([single.twist for single in found]).T
+        if np.max(np.abs(freedom.twists @ (freedom.twists.T @ twists) - twists)) < SMALL:
+            return found
+    return None
 
 
 def _scalar(single: Single, freedom: Freedom, tree: Tree) -> tuple[Expr | None, float]:

@@ -8,6 +8,7 @@ the tree does not keep, places that bodies share, and the length of each quatern
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -27,6 +28,7 @@ from codegen.tree.mechanism import flexible, move_over, nameless_masses, start_r
 from codegen.tree.places import Coordinates, Places
 from codegen.tree.reactions import Reactions
 from codegen.tree.recursion import Loads, transmitted
+from rig_configs.mistakes import Mistake
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def closed_tree(mechanism: Mechanism, formulation: str = "semi_recursive") -> Cl
     if source.flexible:
         raise MechanismError(flexible(source, formulation))
     motion = topology(source)
-    mistakes = list(nameless_masses(source))
+    mistakes = [*nameless_masses(source), *_left_closed(motion)]
     if mistakes:
         raise MechanismError(mistakes)
     _keep_guided(motion)
@@ -95,6 +97,18 @@ def closed_tree(mechanism: Mechanism, formulation: str = "semi_recursive") -> Cl
         raise MechanismError(shown.mistakes)
     made = Mechanism(mechanism.name, system, outputs, mechanism.sha256)
     return ClosedTree(made, mechanism, motion, chain, closes, left)
+
+
+def _left_closed(motion: Motion) -> Iterator[Mistake]:
+    """Loops that the cuts of the user leave."""
+    tree = motion.tree
+    if not tree.system.cuts:
+        return
+    for cut in tree.cuts:
+        if cut.element not in tree.system.cuts and "closes a loop" in cut.problem:
+            problem = f"{cut.problem}, which `cuts` leaves"
+            remedy = "add it to cuts, or leave cuts out: the cheapest are found"
+            yield Mistake(tree.system.file, cut.element.replace("/", "."), problem, remedy)
 
 
 def _keep_guided(motion: Motion) -> None:
@@ -154,7 +168,9 @@ def _close(
     graph, numbers = source.graph, {}
     for r in closes.rows:
         numbers[r] = len(system.rows)
-        system.rows.append(replace(source.rows[r], phi=coordinates.put(source.rows[r].phi)))
+        row = source.rows[r]
+        sliding = None if row.sliding is None else coordinates.put(row.sliding)
+        system.rows.append(replace(row, phi=coordinates.put(row.phi), sliding=sliding))
     for part in closes.parted:
         here = [(k, coordinates.of(var, 0)) for var, k in part.weights.items()]
         there = coordinates.on(part.link, part.place, part.axis)
@@ -183,6 +199,8 @@ def _with_rows(coordinates: Coordinates, closes: Closing, numbers: dict[int, int
         for var in graph.variables(phi):
             if var in owned:
                 pushes.setdefault(owned[var], []).append(-graph.diff(phi, var) * lam)
+        for i, slope in source.slopes_of_rates(source.rows[r]).items():
+            pushes.setdefault(i, []).append(-slope * lam)
     first = len(numbers)
     for k, part in enumerate(closes.parted):
         lam = graph.var(f"row_lam {first + k}")

@@ -58,13 +58,23 @@ class TreeMechanism:
     is_looped: bool
 
 
-def in_joint_coordinates(mechanism: Mechanism, most_unrolled: int | None = None) -> TreeMechanism:
+def in_joint_coordinates(
+    mechanism: Mechanism,
+    most_unrolled: int | None = None,
+    *,
+    formulation: str = "articulated",
+    places: type[StoredPlaces] = StoredPlaces,
+) -> TreeMechanism:
     """A mechanism that is a tree, in joint coordinates.
 
     Parameters
     ----------
     most_unrolled : int, optional
         With more coordinates than these, forces and outputs are over what loops store of the links (`stored.py`).
+    formulation : str
+        The name in the words of mistakes.
+    places : type of StoredPlaces
+        Places over what loops store.
 
     Raises
     ------
@@ -73,9 +83,13 @@ def in_joint_coordinates(mechanism: Mechanism, most_unrolled: int | None = None)
     """
     source = mechanism.system
     if source.flexible:
-        raise MechanismError(flexible(source, "articulated"))
+        raise MechanismError(flexible(source, formulation))
     motion = topology(source)
-    mistakes = [*_cut(motion.tree, source.file), *_uncarried(motion)]
+    mistakes = [
+        *_cut(motion.tree, source.file, formulation),
+        *_sliding(source),
+        *_uncarried(motion),
+    ]
     if mistakes:
         raise MechanismError(mistakes)
     system = _system(source, motion)
@@ -87,12 +101,12 @@ def in_joint_coordinates(mechanism: Mechanism, most_unrolled: int | None = None)
         link = next(k for k in chain.links if index in k.coordinates)
         link.rotor = link.rotor + (slope * slope) * inertia
     order = in_order(chain)
-    stored = StoredPlaces(chain, order, source.gravity) if is_looped else None
+    stored = places(chain, order, source.gravity) if is_looped else None
     coordinates = Coordinates(motion, chain, stored or Places(chain))
     move_over(source, system, coordinates)
     loads = loads_of(coordinates, source.pushes)
     handed = stored.handed if stored else partial(transmitted, chain, loads)
-    joints = Reactions(chain, handed, coordinates.places.out)
+    joints = stored.reactions(chain) if stored else Reactions(chain, handed, coordinates.places.out)
     moving = partial(source.graph.var, KINETIC) if stored else partial(kinetic, chain)
     outputs = tuple(
         _output(o, source, system, coordinates, joints, moving) for o in mechanism.outputs
@@ -119,15 +133,23 @@ def move_over(source: System, system: System, coordinates: Coordinates) -> None:
     system.potential = None if source.potential is None else put(source.potential)
 
 
-def _cut(tree: Tree, file: str) -> Iterator[Mistake]:
+def _cut(tree: Tree, file: str, formulation: str) -> Iterator[Mistake]:
     for cut in tree.cuts:
         remedy = f"take formulation = {OTHERS}"
         yield Mistake(
             file,
             cut.element.replace("/", "."),
-            f"{cut.problem}; 'articulated' is for trees",
+            f"{cut.problem}; '{formulation}' is for trees",
             remedy,
         )
+
+
+def _sliding(source: System) -> Iterator[Mistake]:
+    """Rows of rates alone, which no tree keeps."""
+    for element in source.sliding:
+        problem = "is a row of rates; 'articulated' has no rows"
+        remedy = "take formulation = 'composite', 'semi_recursive' or 'ali3p'"
+        yield Mistake(source.file, element, problem, remedy)
 
 
 def _uncarried(motion: Motion) -> Iterator[Mistake]:

@@ -85,9 +85,13 @@ class Reactions:
             joint.first if sign > 0.0 else joint.second, np.array([1.0, *joint.point])
         )
         x, y, z = (float(v) for v in place[1:])
+        return Wrench(*(times(sign, v) for v in self._about(link, (x, y, z))))
+
+    def _about(self, link: int, point: Vector) -> Wrench:
+        """The wrench that a joint hands to its link about a point of that, in the axes of the ground."""
         moment, force = self._handed[link]
-        moment = minus(moment, cross((x, y, z), force))
-        return Wrench(*(times(sign, self._out(link, v)) for v in (moment, force)))
+        moment = minus(moment, cross(point, force))
+        return Wrench(*(self._out(link, v) for v in (moment, force)))
 
     def _hangs(self, link: int, on: int) -> bool:
         """Return whether a link hangs on another one, with nothing but massless parts between."""

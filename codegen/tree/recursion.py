@@ -93,7 +93,7 @@ def follow(
         along = (0.0, 0.0, qdd)
         alpha, a = (plus(alpha, along), a) if link.kind == "turn" else (alpha, plus(a, along))
     else:
-        new_alpha, new_a = _let_go(at, link, a)
+        new_alpha, new_a = let_go(at, link, a)
         turned = chain.rates_of_quaternion(link, minus(new_alpha, alpha))
         if link.kind == "free":
             moved = link.passage.out(minus(new_a, a))
@@ -249,7 +249,7 @@ def _single(
     return rest, Wrench(moment, force)
 
 
-def _let_go(at: Open, link: ChainLink, a: Vector) -> tuple[Vector, Vector]:
+def let_go(at: Open, link: ChainLink, a: Vector) -> tuple[Vector, Vector]:
     """Accelerations of a ball, whose point is carried, or of a free body."""
     inertia, pull = at.inertia, at.bias
     assert inertia is not None

@@ -13,6 +13,7 @@ from codegen.system.vectors import Vector, plus
 from codegen.tree.chain import Chain
 from codegen.tree.link_text import ALPHA, AXES, OMEGA, ORIGIN, PLACE, RATE, A
 from codegen.tree.places import Places, Triple
+from codegen.tree.reactions import Reactions
 from codegen.tree.spatial import ZERO, Wrench
 
 KINETIC = "kinetic 0"
@@ -33,7 +34,11 @@ class StoredPlaces(Places):
         self.graph, self.gravity = chain.graph, gravity
         self.place_of = {n: k for k, n in enumerate(order)}
         for n, link in enumerate(chain.links):
-            link.omega = self._triple("turning", n, OMEGA)
+            link.omega = self.rate(n)
+
+    def rate(self, n: int) -> Vector:
+        """Angular velocity of a link, in its axes."""
+        return self._triple("turning", n, OMEGA)
 
     def axes(self, n: int) -> tuple[Vector, Vector, Vector]:
         if n < 0:
@@ -57,6 +62,10 @@ class StoredPlaces(Places):
             Wrench(self._triple("handed", n, 0), self._triple("handed", n, 3))
             for n in range(len(self.chain.links))
         ]
+
+    def reactions(self, chain: Chain) -> Reactions:
+        """Forces and moments of joints."""
+        return Reactions(chain, self.handed, self.out)
 
     def _triple(self, array: str, n: int, first: int) -> Vector:
         x, y, z = (self.graph.var(f"{array} {self.place_of[n]} {first + k}") for k in range(3))

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from codegen.equations.program import LoopText, Routine
-from codegen.expressions.dag import Graph
 from codegen.expressions.emit import LATENCY, Assign, C, Cost, Emitter, Flow
 from codegen.expressions.index_tables import even_index, static_table
-from codegen.system.vectors import Vector
 from codegen.tree.groups import Grouped
-from codegen.tree.link_text import HAND, LOAD, PLACE, LinkText
+from codegen.tree.link_text import HAND, LOAD, PLACE
 from codegen.tree.stored import HANDED
 
 FRESH, JOINS, BESIDE = (
@@ -30,17 +29,26 @@ INDENT = " " * 4
 class Sweeps:
     """The loops over one tree.
 
+    Parameters
+    ----------
+    texts : sequence of LinkText
+        One of each group of links.
+
     Attributes
     ----------
     size : int
         Of a link's record.
+    hand : int
+        Numbers that a link hands to its parent.
     arrays : dict of str to int
         Of the work space.
     """
 
-    def __init__(self, graph: Graph, links: Grouped, gravity: Vector) -> None:
+    hand = HAND
+
+    def __init__(self, links: Grouped, texts: Sequence[Any]) -> None:
         self.links = links
-        self.texts = [LinkText(graph, group, gravity) for group in links.groups]
+        self.texts = list(texts)
         self.size = max(text.size for text in self.texts)
         self.count = len(links.links)
         self.parents = [link.parent for link in links.links]
@@ -50,7 +58,7 @@ class Sweeps:
         self._columns = self._tabled()
         self.arrays = {
             "link": self.size * self.count,
-            "join": HAND * len(self.joins),
+            "join": self.hand * len(self.joins),
             "load": LOAD * len(self.loaded),
             "number": len(links.numbers),
         }
@@ -135,13 +143,13 @@ class Sweeps:
         flow.results["s->qdd[0]"] = flow.repeated(float(LATENCY["fma"]), start, link)
         return Routine(name, title, [], loop=LoopText([lines for lines, _ in parts], cost, flow))
 
-    def _outwards(self, assigns: Callable[[LinkText], list[Assign]]) -> tuple[list[str], Cost]:
+    def _outwards(self, assigns: Callable[[Any], list[Assign]]) -> tuple[list[str], Cost]:
         inner, cost = self._cases(assigns)
         head = f"for (int n = 0; n < {self.count}; n++) {{"
         return [head, *_indented([*self._pointers(inner), *inner]), "}"], cost
 
     def _inwards(
-        self, size: int, assigns: Callable[[LinkText], list[Assign]], place: str
+        self, size: int, assigns: Callable[[Any], list[Assign]], place: str
     ) -> tuple[list[str], Cost]:
         inner, cost = self._cases(assigns)
         each = f"for (int k = 0; k < {size}; k++)"
@@ -155,11 +163,11 @@ class Sweeps:
         before = [f"if ({flags} & {FRESH})", f"    {each}", "        hand[n & 1][k] = 0.0;"]
         after: list[str] = []
         if self.joins:
-            at = f"w->join + {HAND} * "
+            at = f"w->join + {self.hand} * "
             join = f"{at}({self._columns['JOIN']})"
             parent = self._columns["JOIN"].replace("[n]", f"[{self._columns['PARENT']}]")
             lines.append(
-                f"for (int k = 0; k < {HAND * len(self.joins)}; k++)\n        w->join[k] = 0.0;"
+                f"for (int k = 0; k < {self.hand * len(self.joins)}; k++)\n        w->join[k] = 0.0;"
             )
             before += [
                 f"if ({flags} & {JOINS})",
@@ -177,9 +185,15 @@ class Sweeps:
 
     def _pointers(self, inner: list[str], here: str = "place") -> Iterator[str]:
         text = "\n".join(inner)
+        for name, kind, where in self._arrays(here):
+            if re.search(rf"(?<![\w>]){name}\[", text):
+                yield f"{kind} *const {name} = {where};"
+
+    def _arrays(self, here: str) -> list[tuple[str, str, str]]:
+        """Arrays of a link: name, kind and place."""
         at, size = self._columns, self.size
         wide = PLACE if here == "place" else HANDED
-        for name, kind, where in (
+        return [
             ("number", "const double", f"w->number + {_times(1, at['ROW'])}"),
             ("q", "const double", f"s->q + {_times(1, at['AT'])}"),
             ("qd", "const double", f"s->qd + {_times(1, at['AT'])}"),
@@ -189,11 +203,9 @@ class Sweeps:
             ("load", "const double", f"w->load + {_times(LOAD, at['LOAD'])}"),
             ("here", "double", f"w->{here} + {_times(wide, 'n')}"),
             ("there", "const double", f"w->{here} + {_times(wide, at['PARENT'])}"),
-        ):
-            if re.search(rf"(?<![\w>]){name}\[", text):
-                yield f"{kind} *const {name} = {where};"
+        ]
 
-    def _cases(self, assigns: Callable[[LinkText], list[Assign]]) -> tuple[list[str], Cost]:
+    def _cases(self, assigns: Callable[[Any], list[Assign]]) -> tuple[list[str], Cost]:
         total, bodies = Cost(), []
         for text in self.texts:
             lines, cost = Emitter(C, text.bind).run(assigns(text))

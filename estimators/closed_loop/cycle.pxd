@@ -26,6 +26,9 @@ cdef struct ObserverState:
     int n_u
     bint is_singular    # constraints leave the covariance without a root: only its diagonal is looked at
     bint is_exact       # transition matrix with the exact slopes of the accelerations
+    bint is_discrete    # the linearised step is exact, by van_loan
+    bint is_held        # its slopes are those of the start
+    bint has_slopes     # of this start
     double step_s
     Gate gate           # by sensor
     # arrays, all in one piece of memory
@@ -36,8 +39,12 @@ cdef struct ObserverState:
     double *start_cov   # (n, n)
     double *proc_cov    # (n, n) of one step
     double *density     # (n_x) noise densities: independent coordinates, then unknown inputs
+    double *rate_noise  # (n) the same by state
     double *start_var   # (n_x)
     double *transition  # (n, n)
+    double *slopes      # (n, n) of the state's rate, where it is discretised
+    double *flow        # (n, n) integral of the transition over the step
+    double *moved       # (n) flow times the rate
     double *meas_var    # (n_y)
     double *dx          # (n) correction of this cycle
     double *slope       # (n_y, n) of the readings
@@ -62,3 +69,5 @@ cdef int fold_scalars(ObserverState *s, const double *sample) noexcept nogil
 cdef void simple_transition(ObserverState *s) noexcept nogil
 cdef void exact_transition(ObserverState *s) noexcept nogil
 cdef void grow(ObserverState *s) noexcept nogil
+cdef int find_slopes(ObserverState *s) noexcept nogil
+cdef void move(ObserverState *s, double *x) noexcept nogil

@@ -11,6 +11,7 @@ from libc.string cimport memcpy, memset
 
 from estimators.numerics.covariance cimport cholesky, drift, joseph, project, propagate
 from estimators.numerics.gate cimport admits
+from estimators.numerics.van_loan cimport van_loan
 
 
 cdef int restart_independent(ObserverState *s, const double *x) noexcept nogil:
@@ -38,11 +39,51 @@ cdef void exact_transition(ObserverState *s) noexcept nogil:
             s.transition[(half + i) * n + j] += s.step_s * s.model.zdd_x[i * n + j]
 
 
+cdef int find_slopes(ObserverState *s) noexcept nogil:
+    """Transition and noise of the coming step from the slopes where it begins; the model is placed there.
+
+    Held ones are those of the start.
+    """
+    cdef int i, j, status, n = s.n, half = <int>s.model.n_z
+    if not s.is_exact or (s.is_held and s.has_slopes):
+        return 0
+    status = s.model.linearise(s.model.self)
+    if status != 0 or not s.is_discrete:
+        return status
+    memset(s.slopes, 0, n * n * sizeof(double))
+    for i in range(half):
+        s.slopes[i * n + half + i] = 1.0
+        for j in range(n):
+            s.slopes[(half + i) * n + j] = s.model.zdd_x[i * n + j]
+    van_loan(s.slopes, s.rate_noise, s.step_s, s.transition, s.flow, s.proc_cov, s.work, n)
+    s.has_slopes = True
+    return 0
+
+
+cdef void move(ObserverState *s, double *x) noexcept nogil:
+    # x a step on, at the accelerations of the model: forward Euler, or exact for a linear mechanism
+    cdef int i, j, n = s.n, half = <int>s.model.n_z
+    cdef double sum
+    if not s.is_discrete:
+        for j in range(half):
+            x[j] += s.step_s * x[half + j]
+            x[half + j] += s.step_s * s.model.zdd[j]
+        return
+    for i in range(n):
+        sum = 0.0
+        for j in range(half):
+            sum += s.flow[i * n + j] * x[half + j] + s.flow[i * n + half + j] * s.model.zdd[j]
+        s.moved[i] = sum
+    for i in range(n):
+        x[i] += s.moved[i]
+
+
 cdef void grow(ObserverState *s) noexcept nogil:
     # covariance of a step, with the slopes of its start in the model if they are wanted, as with unknown inputs always;
     # else one and two freedoms are unrolled
     if s.is_exact:
-        exact_transition(s)
+        if not s.is_discrete:
+            exact_transition(s)
         propagate(s.cov, s.transition, s.proc_cov, s.work, s.n)
     elif s.n == 2:
         drift(s.cov, s.step_s, s.proc_cov, 1, 2)

@@ -11,6 +11,8 @@ Array = NDArray[np.float64]
 
 class Observer(EstimatorBlock):
     published: ClassVar[str]
+    dependent: ClassVar[bool]
+    discretises: ClassVar[bool]
     start: list[float]
     model: Any
     def __init__(

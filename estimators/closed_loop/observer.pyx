@@ -7,7 +7,7 @@ from libc.string cimport memcpy, memset
 
 from estimators.block cimport lay_out_cells
 from estimators.closed_loop.cycle cimport (
-    ObserverState, advance, correct_fn, forget, predict_fn, restart_fn, show,
+    ObserverState, advance, correct_fn, find_slopes, forget, predict_fn, restart_fn, show,
 )
 from estimators.closed_loop.model cimport ObserverModel, observer_model
 from estimators.numerics.arena cimport Arena, doubles, integers, places
@@ -32,6 +32,10 @@ cdef void _lay_out(void *state, Arena *arena) noexcept:
     s.density = doubles(arena, n_x)
     s.start_var = doubles(arena, n_x)
     s.transition = doubles(arena, n * n)
+    s.slopes = doubles(arena, n * n)
+    s.flow = doubles(arena, n * n)
+    s.moved = doubles(arena, n)
+    s.rate_noise = doubles(arena, n)
     s.meas_var = doubles(arena, n_y)
     s.slope = doubles(arena, n_y * n)
     s.reading = doubles(arena, n_y)
@@ -85,8 +89,11 @@ cdef class Observer:
     `docs/observers.md`; the names of the filters are those of the papers named there.
     """
 
+    # whether the state is [q, qd] instead of [z, zd, f]; whether its step can be the exact one of the slopes
+    dependent = False
+    discretises = False
+
     cdef bint is_dependent(self):
-        # whether the state is [q, qd] instead of [z, zd, f]
         return False
 
     cdef void attach(self):
@@ -114,6 +121,8 @@ cdef class Observer:
             s.proc_cov[(half + i) * n + half + i] = density[i] * h
         for i in range(2 * half, n):
             s.proc_cov[i * n + i] = density[i - half] * h
+        for i in range(half, n):
+            s.rate_noise[i] = density[i - half]
 
     def __init__(self, str name, model, settings, *, reads=None, writes=None):
         cdef ObserverState *s = &self.state
@@ -123,7 +132,8 @@ cdef class Observer:
         info = model.info
         ports = (dict(reads or {}), dict(writes or {}), read_ports(info), write_ports(info))
         numbers = settings.numbers(info)
-        wrong = port_mistakes(info, ports[0], ports[1]) + filter_mistakes(info, self.is_dependent())
+        wrong = port_mistakes(info, ports[0], ports[1])
+        wrong += filter_mistakes(info, type(self), settings.transition)
         if wrong:
             raise ValueError(f"observer {name}: " + "; ".join(wrong))
         require_observable(model.at, info, numbers.start)
@@ -133,7 +143,8 @@ cdef class Observer:
         s.n_x, s.n_y, s.n_u, s.step_s = <int>m.n_x, <int>m.n_y, <int>m.n_u, m.step_s
         s.n = s.cells.n = 2 * <int>m.n_q if self.is_dependent() else s.n_x
         s.cells.n_sensors = s.n_y
-        s.is_exact = settings.transition == "exact"
+        s.is_exact = settings.transition != "published"
+        s.is_discrete, s.is_held = settings.transition in ("discrete", "held"), settings.transition == "held"
         s.gate.limit, s.gate.patience = settings.gate_sigma ** 2, settings.gate_patience
         self.wire(
             name, ports, {"samples": s.n_y, "inputs": s.n_u}, &s.cells, sizeof(ObserverState), _lay_out, advance)
@@ -177,7 +188,10 @@ cdef class Observer:
         memset(s.gate.n_refused, 0, s.n_y * sizeof(int64_t))
         memset(s.innovation, 0, s.n_y * sizeof(double))
         memcpy(s.cov, s.start_cov, s.n * s.n * sizeof(double))
+        s.has_slopes = False
         status = s.status = s.restart(s, &state[0])
+        if status == 0 and s.is_held:
+            status = s.status = find_slopes(s)
         if status != 0:
             raise ValueError(
                 f"observer {self.name}: no position at {np.asarray(state).tolist()} (status {status}); "
@@ -200,6 +214,8 @@ cdef class Observer:
 
 cdef class DependentObserver(Observer):
     """An observer whose own state is all coordinates and rates; its noise is for `restart` and `predict` to say."""
+
+    dependent = True
 
     cdef bint is_dependent(self):
         return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,17 +106,19 @@ class ObserverSettings(ObservingSettings):
         Standard deviations of the start, one a state.
     start : sequence of float, optional
         State at the start; default: the pose of the mechanism's file.
-    transition : {"published", "exact"}
+    transition : {"published", "exact", "discrete", "held"}
         F of the covariance: with the exact slopes of the accelerations, which unknown inputs need
         and without which the filter is wrong about its own error (NEES between 1.8 and 2.2 for two
         states of a four-bar that is sampled every 50 ms; with little process noise up to 10); or
-        [[I, h I], [0, I]] as in the papers, which costs less. CEKF is always exact.
+        [[I, h I], [0, I]] as in the papers, which costs less. CEKF is always exact. Modes that are
+        fast beside the step need "discrete": F, process noise and the step of DEKF and UKF are the
+        exponential of the slopes; "held" takes it from those at the start once and for all.
     """
 
     acceleration_noise: Sequence[Positive]
     start_std: Sequence[Positive]
     start: Sequence[float] | None = None
-    transition: Literal["published", "exact"] = "exact"
+    transition: Literal["published", "exact", "discrete", "held"] = "exact"
 
     def mistakes(self, info: Mapping[str, Any]) -> Iterator[Wrong]:
         """Find the settings that do not suit a model with this `info`."""
@@ -133,7 +135,7 @@ class ObserverSettings(ObservingSettings):
             if given is not None and len(given) != len(names):
                 problem = f"{len(names)} numbers needed, for {', '.join(names)}"
                 yield Wrong(key, list(given), problem)
-        if unknown and self.transition != "exact":
+        if unknown and self.transition == "published":
             problem = "has no slopes of unknown inputs, which would stay as they are"
             yield Wrong("transition", self.transition, problem, "take 'exact'")
         if not info["sensor_names"]:
@@ -212,9 +214,21 @@ def port_mistakes(
     ]
 
 
-def filter_mistakes(info: Mapping[str, Any], is_dependent: bool) -> list[str]:
-    """Return the features of a model that a filter lacks; the state of a dependent filter is all coordinates."""
+class Kind(Protocol):
+    """The features of a filter: the state of a dependent one is all coordinates."""
+
+    dependent: ClassVar[bool]
+    discretises: ClassVar[bool]
+
+
+def filter_mistakes(info: Mapping[str, Any], kind: type[Kind], transition: str) -> list[str]:
+    """Return the features of a model or a transition that a filter lacks."""
     wrong = []
+    is_dependent = kind.dependent
+    if transition in ("discrete", "held") and not kind.discretises:
+        wrong.append(
+            f"this filter knows no transition {transition!r}; take errorEKF, DEKF or UKF, or 'exact'"
+        )
     if is_dependent and info["unknown"]:
         wrong.append(
             "this filter estimates no inputs; take one on independent coordinates, as errorEKF"

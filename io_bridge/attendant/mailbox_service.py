@@ -21,6 +21,7 @@ from io_bridge.attendant.dead_sockets import FOLDER
 from io_bridge.bus_events import BusEvent
 from io_bridge.master.master import Master
 from io_bridge.slaves.errors import BringUpError, SdoAbortError
+from io_bridge.slaves.moving_objects import moving
 from io_bridge.slaves.pdo_layout import SlaveRecord
 from rig_configs.json_message import decode
 
@@ -182,6 +183,11 @@ class MailboxService:
         began_ns = time.monotonic_ns()
         if request.value is None:
             data = client.upload(request.index, request.subindex)
+        elif moves := moving(request.index) if request.subindex == 0 else "":
+            return Answer(
+                error=f"{request.index:#06x}, {moves}, moves the drive past its guard: it is not written while a loop "
+                "runs"
+            )
         else:
             data = bytes.fromhex(request.value)
             client.download(request.index, request.subindex, data)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from io_bridge.attendant.attendant import Attendant
 from io_bridge.attendant.drives_in_fault import drives_in_fault
+from io_bridge.attendant.own_scales import own_scales
 from io_bridge.bus import Bus, BusFault, list_faults
 from io_bridge.bus_events import BusEvent, BusEvents
 from io_bridge.exchange.exchange import Exchange
 from io_bridge.master.bringup import know
 from io_bridge.master.master import Master
+from io_bridge.slaves.own_scale import OwnScale
 from io_bridge.slaves.pdo_layout import SlaveRecord, axes_of
 from io_bridge.slaves.sii import Identity
 
@@ -55,6 +57,12 @@ class AttendedBus(Bus):
         if self._master is None:
             return []
         return drives_in_fault(self._exchange, self._master, self._records)
+
+    def own_scales(self) -> dict[str, OwnScale]:
+        """Return what each drive says of the scale of its torque, by its name; call it before `attend`."""
+        if self._master is None:
+            return {}
+        return own_scales(self._exchange, self._master, self._records)
 
     def faults(self) -> list[BusFault]:
         """Return the faults of now."""

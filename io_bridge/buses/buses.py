@@ -13,6 +13,7 @@ from typing import Self
 
 from io_bridge.bus import Bus, BusFault
 from io_bridge.bus_events import BusEvent
+from io_bridge.slaves.own_scale import OwnScale
 from io_bridge.slaves.sii import Identity
 
 
@@ -89,6 +90,14 @@ class Buses:
             f"{bus_name}/{slave}": identity
             for bus_name, bus in self.each.items()
             for slave, identity in bus.identities().items()
+        }
+
+    def own_scales(self) -> dict[str, OwnScale]:
+        """Return what each drive says of the scale of its torque, by bus and name; call it before `attend`."""
+        return {
+            f"{bus_name}/{drive}": scale
+            for bus_name, bus in self.each.items()
+            for drive, scale in bus.own_scales().items()
         }
 
     def in_fault(self) -> list[str]:

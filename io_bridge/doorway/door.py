@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import zmq
+from zmq import MessageTracker
 
 from io_bridge.doorway.keys import Pair
 from io_bridge.doorway.local_socket import IPC, DoorError, is_served, private_folder
@@ -134,6 +135,21 @@ class Door:
                 return False
             raise
         return True
+
+    def send_large(self, client: Client, raw: bytes) -> MessageTracker | None:
+        """Send as `send`; return what says whether the bytes have left this process, or None: they never will."""
+        try:
+            found: Any = self._sockets[client.door].send_multipart(
+                [client.name, raw], zmq.DONTWAIT, copy=False, track=True
+            )
+        except zmq.Again:
+            return None
+        except zmq.ZMQError as error:
+            if error.errno == zmq.EHOSTUNREACH:
+                return None
+            raise
+        tracker: MessageTracker = found
+        return tracker
 
     def _letter(self, door: str, name: bytes, one: zmq.Socket[bytes]) -> Letter:
         key, parts, raw = "", 0, b""

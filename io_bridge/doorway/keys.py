@@ -18,6 +18,8 @@ AUTHORISED = "authorised"
 ENDING = ".public"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 LENGTH = 40  # of a key in Z85
+LOCAL = "local"
+"""A client without a key, in journals."""
 Z85 = re.compile(r"[0-9a-zA-Z.\-:+=^!/*?&<>()\[\]{}@%$#]{40}")
 
 
@@ -91,6 +93,8 @@ def authorise(folder: Path, name: str, public: str) -> Path:
     """
     if not NAME.fullmatch(name):
         raise KeyFileError(f"{name!r}: a key is named with letters, digits, '-', '_' and '.'")
+    if name == LOCAL:
+        raise KeyFileError(f"{name}: journals name clients of the local socket so; give another")
     if not Z85.fullmatch(public):
         raise KeyFileError(f"{public!r}: a public key has {LENGTH} characters of Z85")
     known = authorised(folder)

@@ -84,7 +84,7 @@ cdef void _refuse_inputs(Esc *esc, uint8_t *frame, int size) noexcept nogil:
         at = d.next
 
 
-cdef int drain(void *self) noexcept nogil:
+cdef int drain(void *self, int is_empty) noexcept nogil:
     cdef InProcess *s = <InProcess *> self
     cdef int late = s.n_waiting > 0
     s.n_waiting = 0

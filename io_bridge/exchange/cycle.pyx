@@ -360,7 +360,7 @@ cdef int exchange_safe(void *self, int64_t t_ns) noexcept nogil:
         if s.outputs_at:
             terminal_pack(t, sent_data(&x.frames, s.outputs_at),
                           get16(x.frames.tx + s.outputs_at + 6) & 0x07FF, 0)
-    x.frames.transport.drain(x.frames.transport.self)
+    x.frames.transport.drain(x.frames.transport.self, 0)
     return frames_send(&x.frames, t_ns)
 
 

@@ -164,17 +164,18 @@ def _in_order(
     times = [group.t_ns for group, _ in others]
     left = len(first[0])
     for t_ns, values in first[0].parts(first[1].order):
-        yield first[1], t_ns, _packed(values)
+        yield first[1], t_ns, packed(values)
         left -= len(t_ns)
         for k, (group, topic) in enumerate(others):
             end = len(group) if not left else int(np.searchsorted(times[k], t_ns[-1], side="right"))
             if end > ends[k]:
                 stamps, there = group.part(slice(ends[k], end), topic.order)
-                yield topic, stamps, _packed(there)
+                yield topic, stamps, packed(there)
                 ends[k] = end
 
 
-def _packed(values: np.ndarray) -> bytes:
+def packed(values: np.ndarray) -> bytes:
+    """Return messages of CDR one after the other, one for each row of numbers."""
     rows = np.empty((len(values), 4 + 8 * values.shape[1]), np.uint8)
     rows[:, :4] = np.frombuffer(LITTLE_ENDIAN_CDR, np.uint8)
     rows[:, 4:] = np.ascontiguousarray(values, "<f8").view(np.uint8).reshape(len(values), -1)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from io_bridge.master import slave_clock
 from io_bridge.master.master import Master
+from io_bridge.master.past_guards import hidden_drives, torque_offsets
 from io_bridge.master.process_data import ProcessData, from_eeprom, settle
 from io_bridge.master.slave_objects import SlaveObjects
 from io_bridge.master.slave_registers import (
@@ -71,6 +72,7 @@ def settle_all(
     for slave, group in zip(slaves, groups, strict=True):
         if not slave.contents.has_coe:
             found.append(from_eeprom(slave.contents))
+            wrong += hidden_drives(group, found[-1].outputs)
             asked = [config.name for config in group if config.setup]
             if asked:
                 wrong.append(f"{', '.join(asked)}: setup: the slave has no objects (no CoE)")
@@ -78,6 +80,8 @@ def settle_all(
         objects = SlaveObjects(master, slave.station, master.names.get(slave.station, ""))
         try:
             found.append(settle(group, slave.contents, objects))
+            wrong += hidden_drives(group, found[-1].outputs)
+            wrong += torque_offsets(group, found[-1].outputs, objects)
         except BringUpError as error:
             wrong.append(str(error))
     if wrong:
@@ -99,6 +103,11 @@ def ready(master: Master, config: SlaveConfig, record: SlaveRecord) -> Iterator[
         ) from error
 
 
+def has_mailbox(record: SlaveRecord) -> bool:
+    """Return whether a slave was configured with a mailbox, and so has objects."""
+    return record.managers[4] & 0x03 == 2
+
+
 def again(master: Master, config: SlaveConfig, record: SlaveRecord) -> Iterator[None]:
     """Take one addressed slave from any state to SAFEOP as it was configured before.
 
@@ -109,8 +118,7 @@ def again(master: Master, config: SlaveConfig, record: SlaveRecord) -> Iterator[
     """
     station = record.layout.station
     yield from reach(master, station, INIT, config.limits)
-    has_mailbox = record.managers[4] & 0x03 == 2
-    open_mailbox(master, station, record.managers[:16] if has_mailbox else b"")
+    open_mailbox(master, station, record.managers[:16] if has_mailbox(record) else b"")
     yield from reach(master, station, PREOP, config.limits)
     objects = SlaveObjects(master, station, config.name)
     for item in record.downloads:

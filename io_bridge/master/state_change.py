@@ -138,24 +138,3 @@ def together(changes: Iterable[Iterator[None]]) -> Iterator[None]:
 def reach_now(master: Master, station: int, state: int, limits: StateLimits = STANDARD) -> None:
     """Ask a slave for an AL state, and return once it is there; see `reach`."""
     finish(reach(master, station, state, limits), master.pause_s)
-
-
-def await_now(master: Master, station: int, state: int, limits: StateLimits = STANDARD) -> None:
-    """Return once a slave is in an AL state that was asked for.
-
-    Raises
-    ------
-    BringUpError
-        The slave refused (with its code in words) or stayed where it was.
-    """
-    began = master.state(station)[0]
-    waiting = await_state(master, station, state, limits.of(state, began))
-    while True:
-        try:
-            next(waiting)
-        except StopIteration as end:
-            reason = end.value
-            break
-        time.sleep(master.pause_s)
-    if reason:
-        raise BringUpError(f"{master.called(station)}: {words.al_state(state)} asked, {reason}")

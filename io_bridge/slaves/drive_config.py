@@ -13,12 +13,12 @@ from io_bridge.slaves.moving_objects import AXIS_STEP, moving
 from io_bridge.slaves.sii import Identity
 from io_bridge.slaves.state_limits import STANDARD, StateLimits
 from rig_configs.numbers import NonNegative, NonNegativeS, Positive
+from rig_configs.plants import Hands
 from rig_configs.section import Torque
 from rig_configs.slaves import (
     MOST_ENTRIES,
     Axis,
     CountsPerRev,
-    Hands,
     MappingChoice,
     Mode,
     RxIndex,
@@ -271,6 +271,11 @@ class DrivePlant:
     keeps_max_torque, has_watchdog, stop_wired : bool
         False: the drive ignores 0x6072, keeps its torque when its master falls silent, or has no cable to its
         emergency stop.
+    watchdog_once : bool
+        True: its watchdog ends the torque once, and never again.
+    stop_does : {"end", "warn", "run on"}
+        What a stop with a cable does: it takes the torque away; it warns, in bit 7 of the statusword; or the drive
+        says that it has left its operation, and pushes on.
     """
 
     inertia_kg_m2: Positive = 0.06
@@ -299,6 +304,8 @@ class DrivePlant:
     keeps_max_torque: bool = True
     has_watchdog: bool = True
     stop_wired: bool = True
+    watchdog_once: bool = False
+    stop_does: Literal["end", "warn", "run on"] = "end"
 
     def __post_init__(self) -> None:
         check("drive plant", self)

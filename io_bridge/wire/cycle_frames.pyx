@@ -110,13 +110,13 @@ cdef int take(CycleFrames *f, int size) noexcept nogil:
 
 cdef void look_at_old(CycleFrames *f) noexcept nogil:
     """Count and discard frames that have come since the last cycle."""
-    cdef int size
+    cdef int size = 1
     for _ in range(OLD_FRAMES):
         size = f.transport.receive(f.transport.self, f.found, MAX_FRAME, 0)
         if size <= 0:
             break
         take(f, size)
-    f.late += f.transport.drain(f.transport.self)
+    f.late += f.transport.drain(f.transport.self, size <= 0)
 
 
 cdef int frames_send(CycleFrames *f, int64_t t_ns) noexcept nogil:

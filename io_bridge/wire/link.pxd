@@ -11,8 +11,9 @@ cdef struct RingWatch:
 cdef struct Transport:
     void *self
     const RingWatch *ring    # NULL: there is one cable
-    # throw away frames that wait; return how many there were
-    int (*drain)(void *self) noexcept nogil
+    # the cycle is over: throw away frames that wait, and return how many there were; `is_empty`: `receive` has just
+    # found none, and the line is not asked again
+    int (*drain)(void *self, int is_empty) noexcept nogil
     # hand over a frame; t_ns is the cycle's nominal time. Return 0, or -1 when the link refuses
     int (*send)(void *self, const uint8_t *frame, int size, int64_t t_ns) noexcept nogil
     # wait until deadline_ns (CLOCK_MONOTONIC) for a frame; return its size, or 0 when none came

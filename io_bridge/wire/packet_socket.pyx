@@ -79,10 +79,10 @@ cdef int socket_send(const RawSocket *s, const uint8_t *frame, int size) noexcep
     return 0 if c_send(s.fd, frame, size, MSG_DONTWAIT) == size else -1
 
 
-cdef int drain(void *self) noexcept nogil:
+cdef int drain(void *self, int is_empty) noexcept nogil:
     cdef uint8_t byte
     cdef int n = 0
-    while n < DRAIN_LIMIT and c_recv((<RawSocket *> self).fd, &byte, 1, MSG_DONTWAIT) > 0:
+    while not is_empty and n < DRAIN_LIMIT and c_recv((<RawSocket *> self).fd, &byte, 1, MSG_DONTWAIT) > 0:
         n += 1
     return n
 

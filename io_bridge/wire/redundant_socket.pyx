@@ -40,12 +40,12 @@ cdef enum:                      # kinds of a received frame, unless it completes
     AS_IT_IS = -2
 
 
-cdef int drain(void *self) noexcept nogil:
+cdef int drain(void *self, int is_empty) noexcept nogil:
     """The cycle is over: frames that still wait are discarded, and lines that brought nothing are reported."""
     cdef Pair *s = <Pair *> self
     cdef int late = 0
     cdef int k, line, sent, came
-    while late < MOST_FOUND and receive(self, s.copy, MAX_FRAME, 0) > 0:
+    while not is_empty and late < MOST_FOUND and receive(self, s.copy, MAX_FRAME, 0) > 0:
         late += 1
     for line in range(N_LINES):
         sent = came = 0

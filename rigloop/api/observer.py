@@ -63,7 +63,7 @@ def observer(
         Density of the random walk of each unknown input.
     start : sequence of float, optional
         State at the start; that of the mechanism's file if not given.
-    transition : {"exact", "published"}
+    transition : {"exact", "published", "discrete", "held"}
     gate_sigma, gate_patience
         See `estimators.closed_loop.settings.ObserverSettings`.
     **options

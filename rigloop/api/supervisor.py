@@ -12,11 +12,13 @@ import json
 import math
 import numbers
 import os
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -39,6 +41,10 @@ STOP_TIMEOUT_S = (
 LAST_LINES = 3
 BOX = "╭╮╰╯│─ "
 ANSWER_S = 5.0
+
+
+class NotAnsweringError(TimeoutError):
+    """A supervisor has not answered in time; what it was asked for, it will not do."""
 
 
 _made: WeakSet[Supervisor] = WeakSet()
@@ -71,7 +77,7 @@ class Supervisor:
         # -P: the installed packages, not a checkout in the working folder. A session of its own: Ctrl-C is for the
         # program, which decides when the run ends
         self._line, theirs = socket.socketpair()
-        self._asked, self._heard = 0, b""
+        self._asked, self._heard, self._is_silent = 0, b"", False
         self._lock = threading.Lock()
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-m", "rigloop", "run", *arguments, "--json", "--until-eof"],
@@ -86,10 +92,18 @@ class Supervisor:
         _made.add(self)
         self.table = table_of(Process.of(self.process.pid))
 
-    def arm(self) -> None:
-        """Let a run that was started with `--hold` enable its drives and arm; one that has ended does not hear it."""
+    def arm(self, within_s: float) -> None:
+        """Let a run that was started with `--hold` enable its drives and arm; one that has ended does not hear it.
+
+        Parameters
+        ----------
+        within_s : float
+            A supervisor that stands still does not do it when it goes on later than this.
+        """
+        until_ns = time.monotonic_ns() + round(1e9 * within_s)
         with self._lock, contextlib.suppress(OSError):
-            self._line.sendall(ARM + b"\n")
+            self._line.settimeout(ANSWER_S)
+            self._line.sendall(b"%s %d\n" % (ARM, until_ns))
 
     @property
     def is_ours(self) -> bool:
@@ -123,6 +137,7 @@ class Supervisor:
         begin: Sequence[str],
         end: Sequence[str],
         author: str | None = None,
+        timeout_s: float = ANSWER_S,
     ) -> int:
         """Have live values changed, or stimuli begun or ended; return the number of the change.
 
@@ -132,6 +147,8 @@ class Supervisor:
             As of `LiveWriter`.
         author : str, optional
             For the journal; this user if not given.
+        timeout_s : float
+            For the answer. One that did not answer the last time is not waited for until it has.
 
         Raises
         ------
@@ -141,26 +158,44 @@ class Supervisor:
             Nothing can be changed from here.
         NotStartedError
             The supervisor has ended.
-        TimeoutError
-            It does not answer.
+        NotAnsweringError
+            It does not answer; what it was asked for, it does not do later either.
         """
         with self._lock:
+            self._refuse_if_silent()
             self._asked += 1
             plain = {str(name): _plain(value) for name, value in values.items()}
             by = _author() if author is None else author
-            order = LiveOrder(self._asked, by, plain, tuple(begin), tuple(end))
+            until_ns = time.monotonic_ns() + round(1e9 * timeout_s)
+            order = LiveOrder(self._asked, by, plain, tuple(begin), tuple(end), until_ns)
+            self._is_silent = True
             try:
-                self._line.settimeout(ANSWER_S)
+                self._line.settimeout(timeout_s)
                 self._line.sendall(msgspec.json.encode(order) + b"\n")
                 while (answer := self._next_answer()).number not in (0, order.number):
                     pass  # of an order that was given up
+                self._is_silent = False
             except TimeoutError:
-                raise TimeoutError(
-                    f"the supervisor has not answered within {ANSWER_S:g} s"
+                raise NotAnsweringError(
+                    f"the supervisor has not answered within {timeout_s:g} s"
                 ) from None
             except OSError:
                 raise NotStartedError("the run has ended: nothing of it can be changed") from None
         return answer.result()
+
+    def _refuse_if_silent(self) -> None:
+        """Refuse a further order as long as the answer to the last one has not come."""
+        if not self._is_silent:
+            return
+        try:
+            self._line.settimeout(0.0)
+            while self._next_answer().number not in (0, self._asked):
+                pass
+        except BlockingIOError:
+            raise NotAnsweringError("the supervisor has not answered yet") from None
+        except OSError:
+            raise NotStartedError("the run has ended: nothing of it can be changed") from None
+        self._is_silent = False
 
     def _next_answer(self) -> LiveAnswer:
         while b"\n" not in self._heard:
@@ -197,8 +232,14 @@ class Supervisor:
         return msgspec.convert(answer, Outcome) if "good" in answer else None
 
     def refusal(self) -> NotStartedError:
-        """Return the error of a run that could not start."""
+        """Return the error of a run that could not start, or whose supervisor was killed."""
         answer = self._answer()
+        if not answer and self.process.returncode < 0:
+            name = signal.Signals(-self.process.returncode).name
+            return NotStartedError(
+                f"the supervisor was killed ({name}): a loop that ran has ended by itself; `rigloop report` with the "
+                "run folder rebuilds the verdict"
+            )
         mistakes = answer.get("mistakes") or answer.get("reasons") or self._last_lines()
         return NotStartedError("\n".join(map(str, mistakes)))
 

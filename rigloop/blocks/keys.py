@@ -263,7 +263,8 @@ def _limits(hint: Any) -> Iterator[str]:
     if "min_length" in stated:
         yield f"at least {stated['min_length']}"
     if "max_length" in stated:
-        yield f"at most {stated['max_length']} of them"
+        one = "characters" if _what(hint) in ("text", "line of text") else "of them"
+        yield f"at most {stated['max_length']} {one}"
 
 
 def _metadata(hint: Any) -> Iterator[Any]:

@@ -25,6 +25,7 @@ from io_bridge.slaves.terminal_config import ChannelConfig, TerminalConfig
 from rig_configs import slaves as schema
 from rig_configs.names import Word
 from rig_configs.schema import BlockTable
+from rigloop.blocks.columns import couple_columns
 
 OF_A_SLAVE = {"identity", "watchdog_ms", "limits", "device"}
 """Of a drive: what belongs to its slave, and not to one of its axes."""
@@ -80,10 +81,13 @@ def emulated_devices(config: Ring) -> list[SlaveDevice]:
     """
     from io_bridge.emulator.catalogue.devices import make_device
 
-    return [
+    devices: list[SlaveDevice] = [
         DriveDevice(what) if isinstance(what, DrivePlant) else make_device(what)
         for what in emulated_ring(config)
     ]
+    names = [name for name in ring(config) if name not in joined(config)]
+    couple_columns(config, dict(zip(names, devices, strict=True)))
+    return devices
 
 
 def ring(config: Ring) -> dict[str, schema.Drive | schema.Terminal]:
@@ -244,7 +248,7 @@ def drive_plant(drive: schema.Drive) -> DrivePlant:
     )
     if drive.plant is None:
         return plant
-    given: dict[str, Any] = drive.plant.model_dump()
+    given: dict[str, Any] = drive.plant.model_dump(exclude={"column"})
     for angle in ("amplitude", "offset"):
         given[f"{angle}_rad"] = math.radians(given.pop(f"{angle}_deg"))
     return replace(plant, **given)

@@ -13,14 +13,15 @@ from io_bridge.slaves.sii import Identity
 from io_bridge.slaves.terminal_config import TerminalConfig
 from rig_configs.load import LoadedRig
 from rigloop.blocks.axes import drives_of
+from rigloop.blocks.catalogue import paths
 from rigloop.blocks.kinds.bus import BusBlock
 from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
-from rigloop.blocks.kinds.guard import GuardBlock, guard_config
+from rigloop.blocks.kinds.guard import guard_config
 from rigloop.blocks.slaves import clock_config, drive_config, joined, ring, terminal_config
 from rigloop.commission.player import Player
 from rigloop.compose.parts import EMULATED, find_guards, one_guard
 from rigloop.run_folder.not_started import NotStartedError
-from rigloop.sign_off.limit import twentieth_nm
+from rigloop.sign_off.twentieth import twentieth_nm
 from rt_core.plan import Plan, Task, plan_table
 from rt_core.safety.guard import Guard
 
@@ -28,6 +29,8 @@ TASK = "walk"
 SIGNALS = ("heartbeat", "enable", "arm", "stop", "reset", "play", "zero")
 RAMP_IN_S = 0.02
 COUNTER_SPAN = 2.0**32  # counts after which an encoder begins again, in player.pyx too
+ANGLE_KEYS = ("counts_per_rev", "sign", "zero_count", "counter_span")
+"""Of a filter, that say which angle a count is."""
 # hands may turn the wheel meanwhile, and no zero is known yet: only the way of one take is limited
 MOST_TURN_RAD = 20.0
 
@@ -125,7 +128,8 @@ def axis_of(
     Raises
     ------
     NotStartedError
-        It has no guard, or several and none was named; its drive follows no torque, or its counter is a shorter one.
+        It has no guard, or several and none was named; its drive follows no torque, its counter is a shorter one, or
+        the angle of its guard is not that of the drive's encoder.
     """
     rig = loaded.rig
     name = one_guard(rig, guard)
@@ -140,8 +144,8 @@ def axis_of(
         raise NotStartedError(f"{bus_name}/{drive_name}: mode {drive.mode!r} follows no torque")
     period_us = rig.period_us(bus_name)
     slow_us = max(task.period_us for task in rig.tasks.values())
-    encoder = _filter(loaded, gate, f"{bus_name}/{drive_name}/position_count")
-    if encoder and encoder.counter_span != COUNTER_SPAN:
+    encoder = _filter(loaded, name, f"{bus_name}/{drive_name}/position_count")
+    if encoder.counter_span != COUNTER_SPAN:
         raise NotStartedError(
             f"{bus_name}/{drive_name}: counter_span = {encoder.counter_span:.0f}: the walk knows counters of 2^32 "
             "alone; take an encoder of 32 bits, or stay at 5 % of the torque"
@@ -162,9 +166,9 @@ def axis_of(
         gate.rate_nm_s,
         config,
         config.identity,
-        encoder.zero_count if encoder else 0.0,
-        int(encoder.counts_per_rev) if encoder else drive.counts_per_rev,
-        encoder.sign if encoder else 1,
+        encoder.zero_count,
+        int(encoder.counts_per_rev),
+        encoder.sign,
         plant.inertia_kg_m2 if plant else None,
         plant.torque_lag_s if plant else 0.0005,
         1e-3 * drive.torque_delay_ms,
@@ -172,11 +176,37 @@ def axis_of(
     )
 
 
-def _filter(loaded: LoadedRig, gate: GuardBlock, count: str) -> EncoderFilterBlock | None:
-    for block in loaded.rig.blocks.values():
-        if isinstance(block, EncoderFilterBlock) and block.reads.get("position_count") == count:
-            return block
-    return None
+def _filter(loaded: LoadedRig, guard: str, count: str) -> EncoderFilterBlock:
+    """Return the filter that makes the angle of a guard of this count.
+
+    Raises
+    ------
+    NotStartedError
+        The angle is none of such a filter, or another filter makes another angle of the count: the walk would measure
+        what the rig does not run on.
+    """
+    blocks = loaded.rig.blocks
+    watched = blocks[guard].reads["angle_rad"]
+    found = {
+        name: block
+        for name, block in blocks.items()
+        if isinstance(block, EncoderFilterBlock) and block.reads.get("position_count") == count
+    }
+    whose = [name for name, block in found.items() if watched in paths(name, block)[1].values()]
+    if not whose:
+        raise NotStartedError(
+            f"{guard}: the guard watches {watched!r}, which no filter makes of {count!r}: the walk could not speak for "
+            "that angle; wire it to an encoder filter of that count, or stay at 5 % of the torque"
+        )
+    own = found[whose[0]]
+    for name, block in found.items():
+        for key in ANGLE_KEYS:
+            if getattr(block, key) != getattr(own, key):
+                raise NotStartedError(
+                    f"the filters {whose[0]!r} and {name!r} differ in {key}, and both read {count!r}: one of them is "
+                    "wrong; correct it first"
+                )
+    return own
 
 
 def bus_settings(loaded: LoadedRig, axis: Axis) -> tuple[list[Any], dict[str, Any]]:

@@ -99,9 +99,14 @@ def walk(
             torque = f"at most {stand.axis.walk_nm:.3g} Nm"
             talk.tell(f"{step.commands} ({torque})", "dim")
         result = measured(step, bench)
+        news = stand.news()
+        if news and not result.good and result.words.startswith(UNKNOWN):
+            # what the bus lost says nothing of the drive, but may have put it into its fault state
+            _tell_news(news, talk)
+            talk.tell(f"{result.words} Once more:", "dim")
+            result, news = measured(step, bench, is_again=True), stand.news()
         _show(result, talk)
-        for words in stand.news():
-            talk.tell(f"Meanwhile: {words}", "dim")
+        _tell_news(news, talk)
         kept.keep(result)
         if not result.good:
             break
@@ -123,9 +128,17 @@ def _begin(names: Sequence[str], kept: Kept, first: str | None) -> int:
     return names.index(first)
 
 
-def measured(step: Step, bench: Bench) -> StepResult:
-    """Measure one step, with free hands before a torque; a drive that does not follow, or does not move, is bad."""
+def measured(step: Step, bench: Bench, *, is_again: bool = False) -> StepResult:
+    """Measure one step, with free hands before a torque; a drive that does not follow, or does not move, is bad.
+
+    Parameters
+    ----------
+    is_again : bool
+        The drive is reset before.
+    """
     try:
+        if is_again:
+            bench.stand.reset()
         if step.commands:
             bench.let_go()
         found = step.measure(bench)
@@ -154,6 +167,11 @@ def _unknown(why: str, remedy: str) -> Measured:
 
 def _plain(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else float(value)
+
+
+def _tell_news(news: Sequence[str], talk: Talk) -> None:
+    for words in news:
+        talk.tell(f"Meanwhile: {words}", "dim")
 
 
 def _show(result: StepResult, talk: Talk) -> None:

@@ -15,8 +15,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from rig_configs.load import LoadedRig
+from rig_configs.plants import Plant
 from rig_configs.schema import BlockTable, Rig, Verdict
-from rig_configs.slaves import Clock, Drive, Plant, Terminal
+from rig_configs.slaves import Clock, Drive, Terminal
 from rigloop.blocks.catalogue import kind_of
 from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
 from rigloop.blocks.kinds.mechanism import MechanismBlock

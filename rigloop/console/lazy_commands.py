@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar
 
 import typer
-from rich.text import Text
 from typer.core import TyperCommand, TyperGroup
 
-from rigloop.console.screen import Screen
-from rigloop.display.tables import Column, Table, Tone, Toned, show
+from rigloop.console.command_list import Place, print_list
 
 MARKUP: Any = "markdown"
 ANY_COMMAND: dict[str, Any] = {
@@ -22,40 +19,18 @@ ANY_COMMAND: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True)
-class Place:
-    """The place of a command, and what the list of commands says of it.
-
-    Attributes
-    ----------
-    module, attribute : str
-        A function, or a `Typer` with commands of its own.
-    about : str
-        The first paragraph of its help, on one line.
-    epilog : str, optional
-        Of a function's help.
-    kind : str, optional
-        Attribute of the module with the class of its command.
-    """
-
-    module: str
-    attribute: str
-    about: str
-    epilog: str | None = None
-    kind: str | None = None
-
-    def load(self, name: str) -> Any:
-        """Import the command."""
-        module = import_module(self.module)
-        found = getattr(module, self.attribute)
-        if isinstance(found, typer.Typer):
-            command: Any = typer.main.get_command(found)
-            command.name = name
-            return command
-        alone = typer.Typer(**ANY_COMMAND)
-        cls = TyperCommand if self.kind is None else getattr(module, self.kind)
-        alone.command(name, epilog=self.epilog, cls=cls)(found)
-        return typer.main.get_command(alone)
+def load(place: Place, name: str) -> Any:
+    """Import the command of a place."""
+    module = import_module(place.module)
+    found = getattr(module, place.attribute)
+    if isinstance(found, typer.Typer):
+        command: Any = typer.main.get_command(found)
+        command.name = name
+        return command
+    alone = typer.Typer(**ANY_COMMAND)
+    cls = TyperCommand if place.kind is None else getattr(module, place.kind)
+    alone.command(name, epilog=place.epilog, cls=cls)(found)
+    return typer.main.get_command(alone)
 
 
 class Commands(MutableMapping[str, Any]):
@@ -66,7 +41,7 @@ class Commands(MutableMapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._loaded:
-            self._loaded[name] = self._places[name].load(name)
+            self._loaded[name] = load(self._places[name], name)
         return self._loaded[name]
 
     def __contains__(self, name: object) -> bool:
@@ -83,10 +58,6 @@ class Commands(MutableMapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._places)
-
-    def about(self, name: str) -> str:
-        """Return what the list says of a command."""
-        return self._places[name].about
 
 
 class LazyGroup(TyperGroup):
@@ -109,21 +80,5 @@ class LazyGroup(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the list of commands without importing any, nor what typer's page would need for it."""
-        screen = Screen()
-        screen.print(Text(self.get_usage(ctx)), Text(f"\n{self.help or ''}"), sep="\n")
         options = filter(None, (one.get_help_record(ctx) for one in self.get_params(ctx)))
-        listed = [(name, _with_code(self._lazy.about(name))) for name in self._lazy]
-        columns = [Column(whole=True, tone=Tone.STRONG), Column()]
-        for title, rows in (("Options", list(options)), ("Commands", listed)):
-            screen.print()
-            show(Table(columns, rows, title), screen)
-        if self.epilog:
-            screen.print(Text(f"\n{self.epilog}"))
-
-
-def _with_code(text: str) -> list[Toned]:
-    """Return the pieces of a sentence in which backticks stand around code."""
-    return [
-        Toned(piece, Tone.CODE if number % 2 else Tone.PLAIN)
-        for number, piece in enumerate(text.split("`"))
-    ]
+        print_list(self.get_usage(ctx), self.help or "", options, self.places, self.epilog or "")

@@ -110,6 +110,10 @@ def _served(bus: BusBlock, ends: Sequence[str], spoken: tuple[Path, Path] | None
         command = [sys.executable, "-P", "-m", "io_bridge.emulator.serving.sim_segment"]
         for option, end in zip(("--interface", "--second-interface"), ends, strict=False):
             command += [option, end]
+        if columns := [name for name, d in bus.drives.items() if d.plant and d.plant.column]:
+            raise NotStartedError(
+                f"drive {columns[0]}: plant.column: the segment behind an interface has none; take --bus simulated"
+            )
         for position, what in enumerate(emulated_ring(bus)):
             if isinstance(what, DrivePlant):
                 file = Path(folder) / f"{position}.toml"

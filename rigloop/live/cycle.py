@@ -41,7 +41,7 @@ from rigloop.run_folder.clocks import read_clocks
 from rigloop.run_folder.last_state import LAST, leave
 from rigloop.run_folder.run_end import newest, read_final
 from rigloop.run_folder.tables import held
-from rigloop.sign_off.limit import limited_by_drives, limited_rig
+from rigloop.sign_off.limit import limited_by_drives, limited_rig, on_interface
 from rt_core.host.facts import host_facts
 from rt_core.host.parent_death import end_with_parent
 from rt_core.host.rights import acquire_rights
@@ -170,7 +170,13 @@ def _run(
         backends = backends_of(loaded.rig, order.bus)
         argument = order.argument or order.rig
         report.limited = limited_by_drives(
-            loaded.rig, backends, order.limited, order.signed, buses.identities(), argument
+            loaded.rig,
+            backends,
+            order.limited,
+            order.signed,
+            buses.identities(),
+            argument,
+            own=buses.own_scales() if on_interface(loaded.rig, backends) else None,
         )
         if report.limited is not None:
             rig = limited_rig(loaded.rig, report.limited)

@@ -10,6 +10,7 @@ import os
 import stat
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,8 @@ from rt_core.signals.table import SignalTable
 
 LONGEST_LINE = 1 << 16
 STDIN = 0
-ARM = b"arm"  # a line of its own, for a run that waits
+ARM = b"arm"
+"""It begins a line of its own, for a run that waits; CLOCK_MONOTONIC in ns may follow, after which it is void."""
 SWITCH_S = 0.0002
 
 
@@ -38,6 +40,7 @@ class LiveOrder(msgspec.Struct, forbid_unknown_fields=True):
     values: dict[str, Any] = {}  # as `LiveWriter.write` takes and checks them; a list for a pair
     begin: tuple[str, ...] = ()
     end: tuple[str, ...] = ()
+    until_ns: int = 0  # CLOCK_MONOTONIC; not carried out after it, where it is not 0
 
 
 class Told(msgspec.Struct):
@@ -135,6 +138,8 @@ class LiveOrders:
         try:
             if self._make is None:
                 return LiveAnswer(order.number, error="the rig does not run yet, or no longer")
+            if 0 < order.until_ns < time.monotonic_ns():
+                return LiveAnswer(order.number, error="the order came too late: give it again")
             if self._writer is None:
                 self._writer = self._make()
             writer, by = self._writer, order.author
@@ -168,8 +173,14 @@ def follow_stdin(orders: LiveOrders) -> None:
         # whoever sends so long a line sends no order
         waiting = waiting[-LONGEST_LINE:]
         for line in lines:
-            if line.strip() == ARM:
-                orders.may_arm = True
+            if line.split()[:1] == [ARM]:
+                orders.may_arm |= _is_in_time(line)
             elif answers:
                 with contextlib.suppress(OSError):
                     os.write(STDIN, orders.take(line))
+
+
+def _is_in_time(line: bytes) -> bool:
+    """Decide if an order to arm is still meant: this process may have stood still meanwhile."""
+    until = line.split()[1:]
+    return not until or (until[0].isdigit() and time.monotonic_ns() <= int(until[0]))

@@ -29,7 +29,7 @@ from rt_core.signals.table import SignalTable
 
 Value: TypeAlias = float | tuple[float, str]
 """A number in the unit of the live value, or a number with its unit, which has to be that one."""
-LONGEST_AUTHOR = 100
+LONGEST_AUTHOR = 200  # a name, and that of a key
 MOST_CHANGES = 1 << 53  # a float64 counts so far
 
 

@@ -48,12 +48,26 @@ def show(
         float | None,
         typer.Option(min=0.04, max=600, help="Seconds of free motion to be filmed."),
     ] = None,
+    transfer: Annotated[
+        bool,
+        typer.Option(
+            "--transfer",
+            help="The overall transfer equation of its tree instead, as text and LaTeX.",
+        ),
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Print coordinates, constraints, freedoms, masses and the cost of a step; draw or film it."""
     from rigloop.model.show import Picture, show_mechanism
+    from rigloop.model.transfer import show_transfer
 
     console = Screen(stderr=json)
+    if transfer:
+        with errors_as_lines(json):
+            equations = show_transfer(mechanism, console, quiet=json)
+        if json:
+            print_json(equations)
+        return
     with errors_as_lines(json):
         facts = show_mechanism(mechanism, Picture(output, run, simulate), console, quiet=json)
     if json:
@@ -315,13 +329,17 @@ def generate(
 @app.command(epilog="Example: `rigloop model inverse arm.toml --at 1=0.5,2 --output arm`")
 def inverse(
     chain: Annotated[
-        Path, typer.Argument(help="File of a serial chain, see docs/mechanisms.md.", readable=False)
+        Path,
+        typer.Argument(
+            help="A mechanism that is a tree: its name or its file; or the file of a serial chain.",
+            readable=False,
+        ),
     ],
     at: Annotated[
         list[str] | None,
         typer.Option(
             help="Motion at which torques are printed: `joint=angle,rate,acceleration`, such as `2=0.5,1,0`;"
-            " repeatable. Joints count from 1; a joint that is not given rests at 0.",
+            " repeatable. Joints of a mechanism go by their coordinates, those of a chain from 1 on; the others rest.",
         ),
     ] = None,
     target: Annotated[
@@ -333,7 +351,7 @@ def inverse(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Print torques and base parameters of a serial chain, and write its inverse dynamics."""
+    """Print torques and base parameters of a tree or serial chain, and write its inverse dynamics."""
     from rigloop.model.inverse import inverse as invert
     from rigloop.model.inverse_view import show as show_inverse
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from codegen.analysis.formulation_costs import FormulationCost, formulation_costs
 from codegen.bounds.machine import MachineCosts, machine_costs
 from codegen.bounds.step_bound import StepBound, step_bound
 from codegen.description.entries import Written, entries
@@ -117,9 +118,14 @@ class ModelFacts(msgspec.Struct, frozen=True):
     states: tuple[str, ...]
     """Internal states of forces."""
     operations: dict[str, int]
-    """Of one step of the default kernel."""
+    """Of one step of the kernel with `options`: the default one, or `articulated` for trees of many coordinates."""
     options: str
     tree: TreeFacts
+    formulations: tuple[FormulationCost, ...]
+    """The cost of a step by each."""
+    advised: str
+    """The formulation that is advised; `reason` says why."""
+    reason: str
     bound: StepBound | None
     """The longest time of that step on this machine; None where its costs cannot be measured: no compiler."""
     costs: MachineCosts | None
@@ -154,7 +160,9 @@ def model_facts(path: Path) -> tuple[ModelFacts, Mechanism, Assembled]:
         element, _, words = row.label.partition(" ")
         inside = tuple(by_var[v] for v in system.graph.variables(row.phi) if v in by_var)
         rows.append(RowFacts(element.replace("/", "."), words, inside, number in linear))
-    options = KernelOptions()
+    costed = formulation_costs(mechanism)
+    is_default = not next(c.refused for c in costed.found if c.formulation == "ali3p")
+    options = KernelOptions() if is_default else KernelOptions(formulation="articulated")
     machine = _machine(options)
     masses = tuple(_masses(written, system))
     facts = ModelFacts(
@@ -176,6 +184,9 @@ def model_facts(path: Path) -> tuple[ModelFacts, Mechanism, Assembled]:
         operations=costs.operations(path, options),
         options=options.text(),
         tree=_tree(system),
+        formulations=costed.found,
+        advised=costed.advised,
+        reason=costed.reason,
         bound=None if machine is None else step_bound(path, options, machine),
         costs=machine,
     )

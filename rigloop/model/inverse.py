@@ -1,4 +1,4 @@
-"""`rigloop model inverse`: the torques of a serial chain, and which of its inertial parameters they show."""
+"""`rigloop model inverse`: the torques of a tree or serial chain, and which of its inertial parameters they show."""
 
 from __future__ import annotations
 
@@ -7,49 +7,22 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
-import msgspec
 import numpy as np
 
-from codegen.serial_chain.chain import PARAMETERS, Least, dynamics, identifiable, torques_at
+from codegen.description.mechanism import find
+from codegen.serial_chain.chain import PARAMETERS, dynamics, identifiable, torques_at
 from codegen.serial_chain.chain_file import Chain, load_chain
 from codegen.serial_chain.text import c_text, cost, numpy_text
+from rig_configs.bounded import MOST_MECHANISM_BYTES, UnreadableError, parse_toml, read_text
 from rig_configs.mistakes import ConfigError, Mistake
+from rigloop.model.inverse_facts import Inverse, JointTorque, base_parameters
+from rigloop.model.tree_inverse import tree_inverse
+from rigloop.model.written import write_files
 
-UNITS = {"hinge": ("rad", "rad/s", "rad/s²", "Nm"), "slide": ("m", "m/s", "m/s²", "N")}
-
-
-class JointTorque(msgspec.Struct, frozen=True):
-    """One joint at the given motion; `unit` is of the torque or force."""
-
-    kind: str
-    at: float
-    rate: float
-    acceleration: float
-    torque: float
-    unit: str
-
-
-class BaseParameter(msgspec.Struct, frozen=True):
-    """A combination of inertial parameters that torques determine: its own, and those grouped with it."""
-
-    name: str
-    words: str
-    value: float
-
-
-class Inverse(msgspec.Struct, frozen=True):
-    """The findings that `rigloop model inverse --json` prints."""
-
-    name: str
-    file: str
-    n_joints: int
-    n_parameters: int
-    mu: tuple[float, ...]
-    base: tuple[BaseParameter, ...]
-    without_effect: tuple[str, ...]
-    operations: dict[str, float]
-    joints: tuple[JointTorque, ...]
-    written: tuple[str, ...]
+UNITS = {
+    "hinge": ("rad", "rad/s", "rad/s²", "Nm"), "turn": ("rad", "rad/s", "rad/s²", "Nm"),
+    "slide": ("m", "m/s", "m/s²", "N"),
+}  # fmt: skip
 
 
 def inverse(
@@ -59,20 +32,23 @@ def inverse(
     target: Literal["c99", "numpy"] = "c99",
     output: Path | None = None,
 ) -> Inverse:
-    """Make the inverse dynamics of a chain file; write its source where a folder is given.
+    """Make the inverse dynamics of a file; write its source where a folder is given.
 
     Parameters
     ----------
     file : Path
-        A chain file, see `docs/mechanisms.md`.
+        A mechanism file, or the name of one that ships; or a chain file, see `docs/mechanisms.md`.
     at : sequence of str
-        Motion of joints, `number=angle,rate,acceleration` with the joints from 1 on; the others rest at 0.
+        Motion of joints, `joint=angle,rate,acceleration`: of a mechanism by names of joint coordinates, of a chain by
+        numbers from 1 on; the others rest.
 
     Raises
     ------
     ConfigError
         With every mistake of the file or of `at`, or a folder that cannot be written.
     """
+    if not _is_chain(file):
+        return tree_inverse(find(file), at, target=target, output=output)
     chain = load_chain(file)
     motion = _motion(chain, at)
     made = dynamics(chain.joints, chain.gravity_m_s2)
@@ -84,7 +60,7 @@ def inverse(
             if target == "c99"
             else {f"{chain.name}.py": numpy_text(made, chain.name)}
         )
-        written = _write(files, output)
+        written = write_files(files, output)
     least = identifiable(made)
     names = [f"{n + 1}.{p}" for n in range(len(chain.joints)) for p in PARAMETERS]
     return Inverse(
@@ -93,7 +69,7 @@ def inverse(
         n_joints=len(chain.joints),
         n_parameters=len(made.C),
         mu=tuple(made.mu(chain.p.tolist()).tolist()),
-        base=_base(least, chain, names),
+        base=base_parameters(least, chain.p.tolist(), names),
         without_effect=tuple(names[j] for j in least.without_effect),
         operations=asdict(cost(made)),
         joints=tuple(
@@ -102,6 +78,16 @@ def inverse(
         ),
         written=tuple(written),
     )
+
+
+def _is_chain(file: Path) -> bool:
+    """Return whether a file has joints in the order of a chain, and no bodies; what cannot be read is refused later."""
+    if file.suffix != ".toml" or not file.is_file():
+        return file.suffix == ".toml" and len(file.parts) > 1
+    try:
+        return isinstance(parse_toml(read_text(file, MOST_MECHANISM_BYTES)).get("joints"), list)
+    except UnreadableError:
+        return True
 
 
 def _motion(chain: Chain, at: Sequence[str]) -> np.ndarray:
@@ -128,30 +114,3 @@ def _motion(chain: Chain, at: Sequence[str]) -> np.ndarray:
     if mistakes:
         raise ConfigError(mistakes)
     return motion
-
-
-def _base(least: Least, chain: Chain, names: Sequence[str]) -> tuple[BaseParameter, ...]:
-    found = []
-    for row, j in enumerate(least.kept):
-        value, words = float(chain.p[j]), names[j]
-        for column, k in enumerate(least.grouped):
-            share = float(least.share[row, column])
-            if share:
-                value += share * float(chain.p[k])
-                size = "" if abs(abs(share) - 1.0) < 1e-12 else f"{abs(share):.6g}·"
-                words += f" {'-' if share < 0 else '+'} {size}{names[k]}"
-        found.append(BaseParameter(names[j], words, value))
-    return tuple(found)
-
-
-def _write(files: dict[str, str], output: Path) -> list[str]:
-    written = []
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
-            (output / name).write_text(text)
-            written.append(str(output / name))
-    except OSError as error:
-        problem = f"cannot be written: {error.strerror}"
-        raise ConfigError([Mistake(str(output), "--output", problem, "give another")]) from None
-    return written

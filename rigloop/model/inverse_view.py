@@ -1,4 +1,4 @@
-"""The inverse dynamics of a serial chain as tables on the terminal."""
+"""The inverse dynamics of a tree or serial chain as tables on the terminal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from rich.markup import escape
 from rigloop.display.tables import Table, facts, figures, show_filled, words
 from rigloop.display.tables import show as show_table
 from rigloop.display.verdict import paragraph
-from rigloop.model.inverse import UNITS, Inverse
+from rigloop.model.inverse import UNITS
+from rigloop.model.inverse_facts import Inverse
 
 
 def show(found: Inverse, console: Console) -> None:
@@ -36,10 +37,13 @@ def show(found: Inverse, console: Console) -> None:
 def _torques(found: Inverse) -> Table:
     rows = []
     for number, joint in enumerate(found.joints, 1):
+        if joint.kind not in UNITS:  # a ball or free body: its motion is that of a quaternion
+            rows.append([joint.name, joint.kind, "", "", "", f"{joint.torque:.9g} {joint.unit}"])
+            continue
         at, rate, acceleration, torque = UNITS[joint.kind]
         rows.append(
             [
-                str(number),
+                joint.name or str(number),
                 joint.kind,
                 f"{joint.at:g} {at}",
                 f"{joint.rate:g} {rate}",

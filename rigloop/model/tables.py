@@ -12,7 +12,7 @@ from codegen.importers.drawing import DEEPEST
 from codegen.importers.tree import Item
 from codegen.topology.bodies import GROUND
 from rigloop.display import tables as display
-from rigloop.display.tables import Cell, Table, Tone, Toned, figures, show, show_filled, words
+from rigloop.display.tables import Cell, Row, Table, Tone, Toned, figures, show, show_filled, words
 from rigloop.display.verdict import paragraph, remark
 from rigloop.model.facts import LinkFacts, ModelFacts, TreeFacts
 
@@ -43,6 +43,7 @@ def print_facts(facts: ModelFacts, console: Console) -> None:
         remark("this pose is singular: rows depend on each other here that do not nearby", console)
     show_filled(_parts(facts), console)
     _tree(facts, console)
+    _formulations(facts, console)
     _operations(facts, console)
 
 
@@ -100,10 +101,9 @@ def _tree(facts: ModelFacts, console: Console) -> None:
     freedoms = f"{tree.freedoms} freedoms" if tree.freedoms != 1 else "1 freedom"
     if tree.cuts:
         cuts = f"{len(tree.cuts)} cuts" if len(tree.cuts) > 1 else "1 cut"
-        told = 'no open chain: `formulation = "semi_recursive"` takes its joint coordinates'
-        paragraph(f"{freedoms} and {cuts}, {told}", console)
+        paragraph(f"{freedoms} and {cuts}: no open chain", console)
     else:
-        paragraph(f'{freedoms} and no cut: `formulation = "articulated"` takes it', console)
+        paragraph(f"{freedoms} and no cut: an open chain", console)
     for line in drawn(tree)[:MOST_ROWS]:
         console.print(escape(line), highlight=False)
     if tree.cuts:
@@ -136,10 +136,32 @@ def drawn(tree: TreeFacts) -> list[str]:
     return lines
 
 
+def _formulations(facts: ModelFacts, console: Console) -> None:
+    """The cost of a step by each formulation, and the one that is advised."""
+    rows = []
+    for cost in facts.formulations:
+        counted = [str(cost.operations), str(cost.path_cycles), f"{cost.cycles:.0f}"]
+        cells: list[Cell] = [
+            cost.formulation,
+            cost.integrator,
+            *(["", "", ""] if cost.refused else counted),
+            cost.refused,
+        ]
+        rows.append(Row(cells, Tone.STRONG if cost.formulation == facts.advised else Tone.PLAIN))
+    heads = [*words("formulation", "integrator", whole=True)]
+    heads += [*figures("operations", "critical path", "cycles, estimated"), *words("not for it")]
+    console.print()
+    show(Table(heads, rows, "a step by each formulation"), console)
+    if facts.advised:
+        paragraph(f'advised: `formulation = "{facts.advised}"`, {facts.reason}', console)
+    else:
+        remark(facts.reason, console)
+
+
 def _operations(facts: ModelFacts, console: Console) -> None:
     n = facts.operations
     console.print()
-    console.print("[bold]one step of the default kernel[/]")
+    console.print("[bold]one step of its kernel[/]")
     show(
         display.facts(
             [

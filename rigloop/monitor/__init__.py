@@ -1,4 +1,4 @@
-"""One page that looks into a rig: `rigloop monitor`. Sources of cycles, envelopes, a session a page, the web server.
+"""One page that looks into a rig: `rigloop monitor`. A session a page, its scope, the web server, and other doors.
 
-Begin with `source.py` (where cycles come from), then `session.py` (one page), then `app.py` (the web around it).
+Begin with `sources/` (where cycles come from), then `session.py` (one page), then `app.py` (the web around it).
 """

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -17,17 +16,16 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket
 
-from rigloop.monitor.gate import LOOPBACK, App, Gate
 from rigloop.monitor.messages import MOST_BYTES
-from rigloop.monitor.session import Frame, Session
+from rigloop.monitor.session import Session
+from rigloop.monitor.web.gate import LOOPBACK, App, Gate
+from rigloop.monitor.web.turns import serve_turns
 
 TURN_S = 0.05
-SEND_S = 10.0  # for a page that does not take what it is sent
 MOST_PAGES = 8
-MOST_WAITING = 100  # messages that a page may have sent and that were not read yet
-BUSY, TOO_MANY = 1013, 1008
+BUSY = 1013
 
 
 class Pages:
@@ -62,51 +60,10 @@ class Pages:
             await socket.close(BUSY, f"{MOST_PAGES} pages are open already")
             return
         self.n_open += 1
-        # the sockets of a session belong to one thread
-        thread = ThreadPoolExecutor(1, thread_name_prefix="page")
-        session = self._new_session()
         try:
-            await _serve(socket, session, thread)
+            await serve_turns(socket, self._new_session(), TURN_S)
         finally:
             self.n_open -= 1
-            thread.submit(session.close)
-            thread.shutdown(wait=False)
-
-
-async def _serve(socket: WebSocket, session: Session, thread: ThreadPoolExecutor) -> None:
-    heard: list[str] = []
-    loop = asyncio.get_running_loop()
-    hearing = asyncio.create_task(_hear(socket, heard))
-    try:
-        while not hearing.done():
-            due = loop.time() + TURN_S
-            raws, heard[:] = list(heard), []
-            for message in await loop.run_in_executor(thread, session.turn, raws):
-                await asyncio.wait_for(_send(socket, message), SEND_S)
-            await asyncio.wait([hearing], timeout=max(0.0, due - loop.time()))
-    except (WebSocketDisconnect, TimeoutError, RuntimeError):
-        # the page is gone, or takes nothing any more
-        return
-    finally:
-        hearing.cancel()
-        with contextlib.suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
-            await hearing
-
-
-async def _send(socket: WebSocket, message: Frame) -> None:
-    if isinstance(message, str):
-        await socket.send_text(message)
-    else:
-        await socket.send_bytes(message)
-
-
-async def _hear(socket: WebSocket, heard: list[str]) -> None:
-    while len(heard) < MOST_WAITING:
-        message = await socket.receive()
-        if message["type"] == "websocket.disconnect":
-            return
-        heard.append(message.get("text") or "")
-    await socket.close(TOO_MANY, "too many messages at once")
 
 
 class _Server(uvicorn.Server):
@@ -141,12 +98,18 @@ def serve_pages(
     listening: socket.socket,
     token: str,
     interrupted: Sequence[int],
+    others: Sequence[tuple[App, socket.socket]] = (),
 ) -> None:
-    """Serve pages until a signal comes."""
+    """Serve pages until a signal comes; `others` are applications behind sockets of their own."""
     with as_file(files("rigloop.monitor") / "static") as folder:
         gate = Gate(Pages(new_session, folder).app(), listening.getsockname()[1], token)
-        config = uvicorn.Config(
-            gate,
+        asyncio.run(_until([(gate, listening), *others], interrupted))
+
+
+def _server(app: App) -> _Server:
+    return _Server(
+        uvicorn.Config(
+            app,
             lifespan="off",
             log_config=None,
             log_level="critical",
@@ -160,15 +123,16 @@ def serve_pages(
             limit_concurrency=64,
             timeout_graceful_shutdown=2,
         )
-        server = _Server(config)
-        asyncio.run(_until(server, listening, interrupted))
+    )
 
 
-async def _until(
-    server: uvicorn.Server, listening: socket.socket, interrupted: Sequence[int]
-) -> None:
-    serving = asyncio.create_task(server.serve(sockets=[listening]))
-    while not serving.done():
-        server.should_exit = server.should_exit or bool(interrupted)
-        await asyncio.wait([serving], timeout=0.1)
-    await serving
+async def _until(doors: Sequence[tuple[App, socket.socket]], interrupted: Sequence[int]) -> None:
+    servers = [(_server(app), listening) for app, listening in doors]
+    serving = [
+        asyncio.create_task(server.serve(sockets=[listening])) for server, listening in servers
+    ]
+    while not all(task.done() for task in serving):
+        for server, _ in servers:
+            server.should_exit = server.should_exit or bool(interrupted)
+        await asyncio.wait(serving, timeout=0.1)
+    await asyncio.gather(*serving)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import webbrowser
 from functools import partial
 from typing import Annotated
@@ -13,6 +14,7 @@ from rigloop.console.answers import Exit, fail
 from rigloop.console.screen import say
 
 PORT = 9874
+TUI_NEEDS = "rigloop monitor --tui needs textual: pip install 'rigloop[tui]'"
 NEEDS = "rigloop monitor needs starlette, uvicorn and websockets: pip install 'rigloop[page]'"
 
 
@@ -31,6 +33,18 @@ def monitor(
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="On this machine only; 0 takes any that is free.")
     ] = PORT,
+    tui: Annotated[
+        bool,
+        typer.Option("--tui", help="On this terminal, as over ssh, in place of a browser."),
+    ] = False,
+    foxglove: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=65535,
+            help="A port for Foxglove and Lichtblick, on this machine only; 0 takes any that is free.",
+        ),
+    ] = None,
     browser: Annotated[
         bool,
         typer.Option("--browser/--no-browser", help="Open the page; else print its address only."),
@@ -40,14 +54,17 @@ def monitor(
 
     The page is for this machine only, at an address with a secret. Its server speaks to the rig as any client does.
     """
+    if tui:
+        _on_terminal(target, rig, key)
+        return
     try:
         from rigloop.monitor.app import listen, serve_pages
     except ImportError as error:
         fail([f"{NEEDS} ({error})"], Exit.NOT_STARTED, False)
-    from rigloop.monitor.gate import LOOPBACK, kept_token, opening_page
     from rigloop.monitor.opening import target_of
     from rigloop.monitor.session import Session
-    from rigloop.monitor.source import SourceGoneError
+    from rigloop.monitor.sources.source import SourceGoneError
+    from rigloop.monitor.web.gate import LOOPBACK, kept_token, opening_page
 
     try:
         found = target_of(target, rig, key)
@@ -59,13 +76,48 @@ def monitor(
         listening = listen(port)
     except OSError as error:
         fail([f"--port {port}: {error.strerror}; give another, or 0"], Exit.NOT_STARTED, False)
+    door = None
+    if foxglove is not None:
+        from rigloop.monitor.foxglove.door import FoxgloveDoor, secret_of
+
+        try:
+            other = listen(foxglove)
+        except OSError as error:
+            words = f"--foxglove {foxglove}: {error.strerror}; give another, or 0"
+            fail([words], Exit.NOT_STARTED, False)
     try:
         token = kept_token()
         url = f"http://{LOOPBACK}:{listening.getsockname()[1]}/?token={token}"
         say(f"{found.name}: {url}")
+        if foxglove is not None:
+            place = other.getsockname()[1]
+            door = (FoxgloveDoor(found.open).gate(place, token), other)
+            say(f"Foxglove, Lichtblick: ws://{LOOPBACK}:{place}/?token={secret_of(token)}")
         if browser:
             webbrowser.open(opening_page(url).as_uri())
     except OSError as error:
         fail([str(error)], Exit.NOT_STARTED, False)
+    others = [] if door is None else [(door[0], door[1])]
     with listening, interrupts.collected() as interrupted:
-        serve_pages(partial(Session, found.open, found.layout), listening, token, interrupted)
+        serve_pages(
+            partial(Session, found.open, found.layout), listening, token, interrupted, others
+        )
+
+
+def _on_terminal(target: str, rig: str, key: str) -> None:
+    try:
+        from rigloop.monitor.terminal.screen import Monitor
+    except ImportError as error:
+        fail([f"{TUI_NEEDS} ({error})"], Exit.NOT_STARTED, False)
+    from rigloop.monitor.opening import target_of
+    from rigloop.monitor.sources.source import SourceGoneError
+    from rigloop.monitor.terminal.looker import Looker
+
+    if not sys.stdout.isatty():
+        fail(["--tui: the output is no terminal"], Exit.WRONG_INPUT, False)
+    try:
+        found = target_of(target, rig, key)
+        found.open().close()
+    except SourceGoneError as error:
+        fail([str(error)], Exit.WRONG_INPUT, False)
+    Monitor(Looker(found.open)).run()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta, Struct
@@ -12,12 +12,17 @@ from rigloop.protocol.limits import Path, Seconds, Word
 MOST_BYTES = 1 << 16
 MOST_SIGNALS = 60
 MOST_STRIPS = 40
+MOST_CAPTURED = 1000
 LONGEST_S = 120.0
+LONGEST_CAPTURE_S = 600.0
 SpanS = Annotated[float, Meta(ge=0.1, le=LONGEST_S)]
 Pixels = Annotated[int, Meta(ge=50, le=4000)]
 Id = Annotated[int, Meta(ge=0, le=1 << 52)]
 Paths = Annotated[list[Path], Meta(max_length=MOST_SIGNALS)]
 MomentS = Annotated[float, Meta(ge=0.0, le=1e8)]
+CaptureS = Annotated[float, Meta(ge=0.0, le=LONGEST_CAPTURE_S)]
+SinceTriggerS = Annotated[float, Meta(ge=-LONGEST_CAPTURE_S, le=LONGEST_CAPTURE_S)]
+FileWord = Annotated[str, Meta(max_length=64)]
 
 
 class PageMessage(
@@ -90,6 +95,68 @@ class Play(PageMessage, kw_only=True, frozen=True):
     at_s: MomentS | None = None
 
 
+class Capture(PageMessage, kw_only=True, frozen=True):
+    """Set the scope up: capture every cycle of some signals around a trigger."""
+
+    signals: Annotated[list[Path], Meta(min_length=1, max_length=MOST_CAPTURED)]
+    trigger: Annotated[str, Meta(min_length=1, max_length=2000)] = "now"
+    pre_s: CaptureS = 0.1
+    post_s: CaptureS = 0.5
+    mode: Literal["single", "normal", "auto"] = "single"
+    auto_after_s: Annotated[float, Meta(ge=0.001, le=LONGEST_CAPTURE_S)] = 1.0
+    pixels: Pixels = 1000
+
+
+class Off(PageMessage, kw_only=True, frozen=True):
+    """End the scope; its newest capture stays."""
+
+
+class Look(PageMessage, kw_only=True, frozen=True):
+    """Have the newest capture sent, or the part of it between two moments from its trigger on."""
+
+    from_s: SinceTriggerS | None = None
+    to_s: SinceTriggerS | None = None
+    pixels: Pixels
+    spectra: bool = False
+    delay: tuple[Path, Path] | None = None
+
+
+class Save(PageMessage, kw_only=True, frozen=True):
+    """Keep the newest capture in a file."""
+
+    name: FileWord = ""
+
+
+class Load(PageMessage, kw_only=True, frozen=True):
+    """Show a stored capture."""
+
+    name: FileWord
+
+
+class Compare(PageMessage, kw_only=True, frozen=True):
+    """Lay a stored capture beside the newest one; with an empty name none."""
+
+    name: FileWord = ""
+
+
+class Export(PageMessage, kw_only=True, frozen=True):
+    """Write the newest capture in the format of another program."""
+
+    to: Literal["csv", "parquet", "mdf", "mcap", "hdf5", "mat"]
+    name: FileWord = ""
+
+
+class ScopeSetup(Struct, frozen=True, forbid_unknown_fields=True):
+    """The scope's settings, as a layout keeps them."""
+
+    signals: Annotated[list[Path], Meta(max_length=MOST_CAPTURED)] = []
+    trigger: Annotated[str, Meta(max_length=2000)] = ""
+    pre_s: CaptureS = 0.1
+    post_s: CaptureS = 0.5
+    mode: Literal["single", "normal", "auto"] = "single"
+    auto_after_s: Annotated[float, Meta(ge=0.001, le=LONGEST_CAPTURE_S)] = 1.0
+
+
 class Layout(Struct, frozen=True, forbid_unknown_fields=True):
     """The choice of what a page shows; a file beside the rig keeps it."""
 
@@ -105,6 +172,7 @@ class Layout(Struct, frozen=True, forbid_unknown_fields=True):
     """Signal along its vertical axis; empty: the first guard's torque."""
     hidden: Annotated[list[Word], Meta(max_length=20)] = []
     """Panels that are folded."""
+    scope: ScopeSetup = ScopeSetup()
 
 
 class Keep(PageMessage, kw_only=True, frozen=True):
@@ -114,7 +182,8 @@ class Keep(PageMessage, kw_only=True, frozen=True):
 
 
 Command: TypeAlias = Take | Give | Start | Arm | Stop | Reset | Write
-AnyPageMessage: TypeAlias = Follow | Range | Command | Play | Keep
+ScopeMessage: TypeAlias = Capture | Off | Look | Save | Load | Compare | Export
+AnyPageMessage: TypeAlias = Follow | Range | Command | Play | Keep | ScopeMessage
 
 _messages = msgspec.json.Decoder(AnyPageMessage)
 

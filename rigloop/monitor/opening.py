@@ -11,9 +11,9 @@ from rig_configs.mistakes import ConfigError
 from rig_configs.plain import file_name
 from rigloop.fieldbus.running import tables
 from rigloop.monitor.layouts import layout_file
-from rigloop.monitor.recorded_source import RecordedSource
-from rigloop.monitor.service_source import ServiceSource
-from rigloop.monitor.source import Source, SourceGoneError
+from rigloop.monitor.sources.recorded_source import RecordedSource
+from rigloop.monitor.sources.service_source import ServiceSource
+from rigloop.monitor.sources.source import Source, SourceGoneError
 from rigloop.protocol.client import ServiceError
 from rigloop.protocol.description import ToDescribe
 from rigloop.run_folder.manifest import MANIFEST, ManifestError

@@ -13,15 +13,18 @@ import numpy as np
 from codegen.description.mechanism import MechanismError
 from rig_configs.plain import line
 from rigloop.monitor import messages as page
-from rigloop.monitor.following import Tail, groups, tails_of, whole_range
+from rigloop.monitor.capturing.page_scope import PageScope
+from rigloop.monitor.capturing.stored import Stored, folder_of
 from rigloop.monitor.histograms import TaskHistograms
 from rigloop.monitor.layouts import read_layout, write_layout
-from rigloop.monitor.moving import Moving
-from rigloop.monitor.recorded_source import RecordedSource
-from rigloop.monitor.source import Moment, Source, SourceGoneError, SourceRefusedError
-from rigloop.monitor.wire import frame
-from rigloop.monitor.words import in_words, watched
+from rigloop.monitor.sources.following import Tail, groups, tails_of, whole_range
+from rigloop.monitor.sources.moving import Moving
+from rigloop.monitor.sources.recorded_source import RecordedSource
+from rigloop.monitor.sources.source import Moment, Source, SourceGoneError, SourceRefusedError
+from rigloop.monitor.sources.wire import frame
+from rigloop.monitor.sources.words import in_words, watched
 from rigloop.protocol.description import ToDescribe
+from rigloop.scope.setup import Setup
 
 Frame = str | bytes
 STATUS_S = 0.2
@@ -57,6 +60,7 @@ class Session:
         self._tails: dict[str, Tail] = {}
         self._begins_again = True
         self._gone = ""
+        self._scope: PageScope | None = None
 
     def turn(self, raws: Sequence[str]) -> list[Frame]:
         """Do what the page asks for, and return what it has to be sent now."""
@@ -67,6 +71,7 @@ class Session:
             for raw in raws:
                 self._hear(raw, out)
             self._look(out)
+            self._capture(out)
             self._advance(out)
         except SourceGoneError as error:
             self._lose(str(error), out)
@@ -74,6 +79,8 @@ class Session:
 
     def close(self) -> None:
         """Leave the source; whatever runs goes on. Harmless when repeated."""
+        if self._scope is not None:
+            self._scope.off()
         if self._source is not None:
             self._source.close()
             self._source = None
@@ -96,7 +103,9 @@ class Session:
         self._histograms = {task.name: TaskHistograms(task.name) for task in of.tasks}
         self._movings = list(_movings(of))
         self._sent_problems = [moving.problem for moving in self._movings]
-        layout, problem = read_layout(self._layout_of(of))
+        place = self._layout_of(of)
+        layout, problem = read_layout(place)
+        self._scope = PageScope(Stored(folder_of(place)))
         self._begins_again, self._moment = True, Moment()
         self._status_at = self._histogram_at = 0.0
         out.append(_json("rig", _rig(source, layout)))
@@ -104,6 +113,7 @@ class Session:
             _json("drawing", {"index": k, **moving.drawing()})
             for k, moving in enumerate(self._movings)
         ]
+        out.append(_json("captures", {"names": self._scope.stored.names()}))
         if problem:
             out.append(_said(False, problem))
         return True
@@ -150,10 +160,58 @@ class Session:
                 source.play(message.speed, message.at_s)
                 self._begins_again |= message.at_s is not None
                 self._status_at = 0.0
+                if message.at_s is not None and self._scope is not None:
+                    self._moment = source.moment()
+                    self._scope.begin_again()
+            case (
+                page.Capture()
+                | page.Off()
+                | page.Look()
+                | page.Save()
+                | page.Load()
+                | page.Compare()
+                | page.Export()
+            ):
+                return self._with_scope(message, out)
             case _:
                 keys = msgspec.structs.asdict(message)
                 return source.command(type(message).__name__.lower(), **keys)
         return ""
+
+    def _with_scope(self, message: page.ScopeMessage, out: list[Frame]) -> str:
+        scope, source = self._scope, self._source
+        assert scope is not None
+        assert source is not None
+        match message:
+            case page.Capture():
+                keys = msgspec.structs.asdict(message)
+                pixels = keys.pop("pixels")
+                scope.arm(source, Setup(**keys | {"signals": tuple(message.signals)}), pixels)
+            case page.Off():
+                scope.off()
+            case page.Look():
+                between_s = None
+                if message.from_s is not None and message.to_s is not None:
+                    between_s = (message.from_s, message.to_s)
+                out += scope.look(between_s, message.pixels, message.spectra, message.delay)
+            case page.Save():
+                words = scope.save(message.name)
+                out.append(_json("captures", {"names": scope.stored.names()}))
+                return words
+            case page.Load():
+                out += scope.load(message.name)
+            case page.Compare():
+                return scope.compare(message.name)
+            case page.Export():
+                return scope.export(message.name, message.to)
+        return ""
+
+    def _capture(self, out: list[Frame]) -> None:
+        if self._scope is None or self._source is None:
+            return
+        out += self._scope.poll(self._source, self._moment)
+        if (news := self._scope.news()) is not None:
+            out.append(_json("scope", news))
 
     def _range(self, message: page.Range, out: list[Frame]) -> None:
         source = self._source

@@ -57,6 +57,8 @@ class Why(StrEnum):
     """No such rig, signal, parameter, task or subscription."""
     CONTROL = "control"
     """The token is missing, or not the one of the client in control."""
+    LATE = "late"
+    """It came after the moment until which it was asked for."""
     STATE = "state"
     """The rig is not in the state for it."""
     VALUE = "value"
@@ -108,7 +110,8 @@ class Notice(Message, kw_only=True, frozen=True):
 
     rig: str
     what: Annotated[
-        str, Meta(description="`control`, `phase`, `ended` or `shutdown`; others may follow")
+        str,
+        Meta(description="`control`, `phase`, `ended`, `journal` or `shutdown`; others may follow"),
     ]
     words: Annotated[str, Meta(description="one sentence")]
 
@@ -133,6 +136,7 @@ class ToHello(Struct, frozen=True):
     endpoints: Annotated[list[str], Meta(description="where the service listens")]
     most_bytes: int
     most_rate_hz: float
+    monotonic_ns: Annotated[int, Meta(description="CLOCK_MONOTONIC of the service")]
 
 
 class RigStatus(Struct, frozen=True):

@@ -62,6 +62,7 @@ class ServiceClient:
     def __init__(self, service: str, name: str = "", *, key: str = "") -> None:
         self.endpoint = service if "://" in service else _local(service)
         self._number = 0
+        self._ahead_ns: int | None = None  # of the service's clock
         self._is_open = True
         self._values: deque[Values] = deque(maxlen=KEPT)
         self._notices: deque[Notice] = deque(maxlen=KEPT)
@@ -84,6 +85,7 @@ class ServiceClient:
         except ServiceError:
             self.close()
             raise
+        self._ahead_ns = self.hello.monotonic_ns - time.monotonic_ns()
 
     @property
     def is_local(self) -> bool:
@@ -93,7 +95,7 @@ class ServiceClient:
     def ask(
         self, command: type[asked.Request], *, timeout_s: float = TIMEOUT_S, **keys: Any
     ) -> Any:
-        """Send a request and return its answer.
+        """Send a request and return its answer; one that the service finds after the timeout, it does not do.
 
         Raises
         ------
@@ -104,6 +106,9 @@ class ServiceClient:
         """
         self._number += 1
         number = self._number
+        if self._ahead_ns is not None:
+            # what waits in a socket while the service stands still, or is out of reach, must not be done at any time
+            keys["until_ns"] = time.monotonic_ns() + self._ahead_ns + round(1e9 * timeout_s)
         self._caller.send(encoded(command(protocol=PROTOCOL, id=number, **keys)))
         found = self._until(lambda m: isinstance(m, RawAnswer) and m.id == number, timeout_s)
         if found is None:

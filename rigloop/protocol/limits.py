@@ -11,7 +11,7 @@ PROTOCOL = 1
 MOST_BYTES = 1 << 16
 """Of a request. The socket itself takes no more than `MOST_WIRE_BYTES`, and hangs up on whoever sends more."""
 MOST_WIRE_BYTES = 1 << 20
-MOST_ANSWER_VALUES = 1 << 19
+MOST_ANSWER_VALUES = 1 << 18
 """Numbers of one answer of `capture`."""
 MOST_CLIENTS = 64
 MOST_SUBSCRIPTIONS = 8
@@ -31,4 +31,5 @@ Seconds = Annotated[float, Meta(ge=0.1, le=86_400.0)]
 RateHz = Annotated[float, Meta(ge=0.1, le=MOST_RATE_HZ)]
 Moment = Annotated[float, Meta(ge=0.0, le=1e9)]
 Number = Annotated[int, Meta(ge=0, le=1 << 52)]
+Instant = Annotated[int, Meta(ge=0, le=1 << 62)]
 Token = Annotated[str, Meta(max_length=64)]

@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 from rigloop.protocol.limits import (
     MOST_FAULTS,
     MOST_RUNS,
+    Instant,
     Moment,
     Number,
     Path,
@@ -38,6 +39,12 @@ class Request(
     controls: ClassVar[bool] = False
     protocol: Annotated[int, Meta(description="version of the protocol, 1")]
     id: Annotated[Number, Meta(description="number of the request; its answer has the same")]
+    until_ns: Annotated[
+        Instant,
+        Meta(
+            description="CLOCK_MONOTONIC of the service; one that comes later is refused, but `stop`; 0: none is late"
+        ),
+    ] = 0
 
 
 class OfRig(Request, kw_only=True, frozen=True):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from io_bridge.exports.measured import Group, Happening, Measured
+from io_bridge.recording.record import TIME_FIELD
 from rig_configs.mistakes import near
 from rigloop.scope.rows import Gap
 
@@ -97,6 +98,20 @@ class Capture:
         """
         rows = self.group_of(path).rows
         return (rows["t_ns"] - self.trigger_ns) * NS, np.array(rows[path])
+
+    def cropped(self, from_s: float, to_s: float) -> Capture:
+        """Return what of it lies from one moment on and before another, s from the trigger on; the trigger stays 0."""
+        begin_ns, end_ns = (self.trigger_ns + round(t_s / NS) for t_s in (from_s, to_s))
+        groups = []
+        for group in self.groups:
+            t_ns = group.rows[TIME_FIELD]
+            low, high = np.searchsorted(t_ns, (begin_ns, max(begin_ns, end_ns)))
+            groups.append(replace(group, rows=group.rows[low:high]))
+        gaps = {
+            task: tuple(gap for gap in found if begin_ns <= gap.t_ns < end_ns)
+            for task, found in self.gaps.items()
+        }
+        return replace(self, groups=tuple(groups), gaps=gaps)
 
     def measured(self) -> Measured:
         """Return it as `rigloop.export` writes it: times count from the run's first cycle on."""

@@ -22,7 +22,7 @@ MOST_POINTS = 8192  # of a signal in full; more come as an envelope of half as m
 Array = NDArray[np.float64]
 
 
-def message(capture: Capture, most: int = MOST_POINTS) -> bytes:
+def message(capture: Capture, most: int = MOST_POINTS, **more: object) -> bytes:
     """Return a capture as a message.
 
     Parameters
@@ -30,6 +30,8 @@ def message(capture: Capture, most: int = MOST_POINTS) -> bytes:
     capture : Capture
     most : int
         Points of a signal that are sent in full.
+    **more : object
+        Other facts for the header.
     """
     groups, arrays = [], []
     for group in capture.groups:
@@ -44,6 +46,7 @@ def message(capture: Capture, most: int = MOST_POINTS) -> bytes:
         "trigger_s": capture.trigger_s,
         "complete": capture.complete,
         "groups": groups,
+        **more,
     }
     text = msgspec.json.encode(facts)
     text += b" " * (-(4 + len(text)) % 8)

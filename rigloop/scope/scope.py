@@ -47,6 +47,8 @@ class Scope:
         With the signals of setup and trigger. It is the scope's from now on.
     setup : Setup
     trigger : Trigger
+    from_ns : int, optional
+        Nominal time from which on the trigger counts; else the newest cycle of a live source, or the first of a record.
 
     Attributes
     ----------
@@ -57,7 +59,10 @@ class Scope:
 
     state: State
 
-    def __init__(self, source: Source, setup: Setup, trigger: Trigger) -> None:
+    def __init__(
+        self, source: Source, setup: Setup, trigger: Trigger, from_ns: int | None = None
+    ) -> None:
+        self._from_ns = from_ns
         self.source, self.setup, self.trigger = source, setup, trigger
         self.state = "armed"
         self.n_captures = 0
@@ -100,7 +105,9 @@ class Scope:
         self._has_begun = True
         firsts = [kept.between(0, horizon_ns + 1)["t_ns"][:1] for kept in self._kept.values()]
         first_ns = min((int(first[0]) for first in firsts if len(first)), default=0)
-        self._armed_ns = self._searched_ns = horizon_ns + 1 if self.source.live else first_ns
+        if self._from_ns is None:
+            self._from_ns = horizon_ns + 1 if self.source.live else first_ns
+        self._armed_ns = self._searched_ns = self._from_ns
 
     def _next(self, horizon_ns: int, is_last: bool) -> Capture | None:
         if self.state == "armed" and not self._fires(horizon_ns):

@@ -13,7 +13,7 @@ import msgspec
 
 from rig_configs.mistakes import near
 from rig_configs.plain import line
-from rigloop.monitor.description import description_of
+from rigloop.monitor.sources.description import description_of
 from rigloop.protocol import requests as asked
 from rigloop.protocol.answers import (
     Refused,
@@ -30,11 +30,12 @@ from rigloop.protocol.answers import (
 from rigloop.protocol.limits import MOST_BYTES, MOST_RATE_HZ
 from rigloop.service.archive import Archive, list_runs
 from rigloop.service.clients import Visitor
-from rigloop.service.journal import Journal, entry
+from rigloop.service.journal import RunJournal, ServiceLog, entry
 from rigloop.service.sessions import Session
 from rigloop.service.subscriptions import Subscriptions
 from rt_core.signals.layout import TableError
 
+TELL_AGAIN_S = 10.0  # that the journal takes nothing, to clients that have come since
 SERVICE = "service"
 """Author of what the service does by itself."""
 Tell = Callable[[str, str, str, Visitor | None], None]
@@ -49,8 +50,7 @@ class Commands:
     name : str
         Of the service.
     sessions : sequence of Session
-    log : Journal
-        Of the service.
+    log : ServiceLog
     subscriptions : Subscriptions
     runs : Path
         Folder of the run folders.
@@ -64,13 +64,13 @@ class Commands:
         self,
         name: str,
         sessions: Mapping[str, Session],
-        log: Journal,
+        log: ServiceLog,
         subscriptions: Subscriptions,
         runs: Path,
         tell: Tell,
         endpoints: list[str],
     ) -> None:
-        self.is_over = False
+        self.is_over, self._tell_at = False, 0.0
         self._name, self._sessions, self._log = name, sessions, log
         self._subscriptions, self._runs, self._tell = subscriptions, runs, tell
         self._endpoints = endpoints
@@ -113,9 +113,10 @@ class Commands:
         Refused
             Nothing has changed.
         """
+        _refuse_late(request)
         session = self._of(request) if isinstance(request, asked.OfRig) else None
         if isinstance(request, asked.Controlling) and session is not None:
-            session.control.check(request.token, session.name, command_of(request))
+            session.control.check(request.token, who, session.name, command_of(request))
         if self.is_over and isinstance(request, asked.Start | asked.Arm):
             raise Refused(Why.STATE, f"{command_of(request)}: the service ends")
         answer = self._doers[type(request)](request, who)
@@ -135,9 +136,18 @@ class Commands:
         made = entry(
             author, command, done=done, words=words, rig=session.name if session is not None else ""
         )
-        self._log.add(made)
-        if session is not None:
-            session.journal.add(made)
+        journals: list[ServiceLog | RunJournal] = [self._log]
+        journals += [session.journal] if session is not None else []
+        before = [one.unwritten for one in journals]
+        for one in journals:
+            one.add(made)
+        is_lost, now = [one.unwritten for one in journals] != before, time.monotonic()
+        if is_lost and now >= self._tell_at:
+            words = "the journal takes nothing: who does what is not kept; is the disk full?"
+            self._tell("", "journal", words, None)
+            self._tell_at = now + TELL_AGAIN_S
+        elif not is_lost:
+            self._tell_at = 0.0
 
     @property
     def _only(self) -> Session:
@@ -162,6 +172,7 @@ class Commands:
             self._endpoints,
             MOST_BYTES,
             MOST_RATE_HZ,
+            time.monotonic_ns(),
         )
 
     def _bye(self, request: asked.Bye, who: Visitor) -> None:
@@ -212,7 +223,7 @@ class Commands:
             raise Refused(Why.VALUE, "write: give one of `values`, `begin` and `end`")
         names = (*request.values, *request.begin, *request.end)
         if request.token or not session.is_for_anyone(names):
-            session.control.check(request.token, session.name, command_of(request))
+            session.control.check(request.token, who, session.name, command_of(request))
         return ToWrite(session.write(request.values, request.begin, request.end, who.author))
 
     def _capture(self, request: asked.Capture, who: Visitor) -> Future[Any]:
@@ -242,12 +253,21 @@ class Commands:
     def _shutdown(self, request: asked.Shutdown, who: Visitor) -> None:
         for name, session in self._sessions.items():
             author, token = session.control.author, request.tokens.get(name, "")
-            if author and not session.control.is_of(token):
+            if author and not session.control.is_of(token, who):
                 raise Refused(
                     Why.CONTROL,
                     f"shutdown: {author} is in control of {name}: give its token, or take it over",
                 )
         self.is_over = True
+
+
+def _refuse_late(request: asked.Request) -> None:
+    late_ns = time.monotonic_ns() - request.until_ns
+    if request.until_ns and late_ns > 0 and not isinstance(request, asked.Stop):
+        raise Refused(
+            Why.LATE,
+            f"{command_of(request)}: came {late_ns * 1e-9:.1f} s after until_ns: look at the status, and ask again",
+        )
 
 
 def _refuse_unknown(session: Session, paths: Iterable[str], known: Container[str]) -> None:
@@ -269,6 +289,6 @@ def is_change(request: asked.Request) -> bool:
 
 
 def _arguments(request: asked.Request) -> str:
-    hidden = {"protocol", "id", "token", "tokens", "rig"}
+    hidden = {"protocol", "id", "until_ns", "token", "tokens", "rig"}
     given = {k: getattr(request, k) for k in request.__struct_fields__ if k not in hidden}
     return ", ".join(f"{key} = {value}" for key, value in given.items() if value is not None)

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 
 from io_bridge.doorway.door import Client
 from rigloop.protocol.answers import Refused, Why
 from rigloop.service.clients import Visitor
 
 
-class Control:
-    """The token of a rig, and who has it; it is kept until given back or taken over, also by a client that is gone."""
+def _always(client: Client) -> bool:
+    return True
 
-    def __init__(self) -> None:
+
+class Control:
+    """The token of a rig, and who has it; it is kept until given back or taken over, also by a client that is gone.
+
+    A token is worth something on the connection that took it; once that has gone, on another one with the same key.
+
+    Parameters
+    ----------
+    is_there : callable, optional
+        Whether a client can still be reached.
+    """
+
+    def __init__(self, is_there: Callable[[Client], bool] = _always) -> None:
+        self._is_there = is_there
         self._token = ""
         self._who: Visitor | None = None
 
@@ -43,8 +57,8 @@ class Control:
         self._token, self._who = secrets.token_urlsafe(16), who
         return self._token, lost
 
-    def check(self, token: str, rig: str, command: str) -> None:
-        """Refuse a token that is not the one of who is in control.
+    def check(self, token: str, who: Visitor, rig: str, command: str) -> None:
+        """Refuse a client that is not in control: its token is another one, or was taken by another client.
 
         Raises
         ------
@@ -54,14 +68,26 @@ class Control:
             raise Refused(
                 Why.CONTROL, f"{command} needs control of {rig}: `take` it first; nobody has it"
             )
-        if not self.is_of(token):
+        if not self.is_of(token, who):
             what = "another token than yours" if token else "a token, and none was given"
+            if self._is_token(token):
+                what = "a token of your own, and yours was given to another client"
             raise Refused(
                 Why.CONTROL, f"{command} needs {what}: {self.author} is in control of {rig}"
             )
 
-    def is_of(self, token: str) -> bool:
-        """Decide if a token is the one."""
+    def is_of(self, token: str, who: Visitor) -> bool:
+        """Decide if a client is in control, which it is on a new connection, too, once its old one has gone."""
+        if self._who is None or not self._is_token(token):
+            return False
+        if who.client != self._who.client:
+            is_same = (who.client.door, who.whose) == (self._who.client.door, self._who.whose)
+            if not is_same or self._is_there(self._who.client):
+                return False
+            self._who = who
+        return True
+
+    def _is_token(self, token: str) -> bool:
         return bool(self._token) and secrets.compare_digest(token.encode(), self._token.encode())
 
     def drop(self) -> None:

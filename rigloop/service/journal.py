@@ -12,6 +12,8 @@ from rig_configs.plain import line
 from rigloop.run_folder.clocks import read_clocks
 
 NAME = "journal.jsonl"
+REFUSED = "refused"
+"""Folder of the refusals, beside the logs of services."""
 MOST_LOG_BYTES = 8 << 20
 """Of the log of a service; then it begins again, and the one before is kept."""
 MOST_RUN_BYTES = 8 << 20
@@ -66,13 +68,20 @@ class Journal:
     most_bytes : int
     again : bool
         At that size it begins again, and keeps the one before under `.1`; else it takes no refusals any more.
+
+    Attributes
+    ----------
+    unwritten : int
+        Entries that the disk has not taken.
+    left_out : int
+        Refusals that came when the file was full.
     """
 
     def __init__(self, path: Path, most_bytes: int, *, again: bool) -> None:
         self.path, self._most, self._again = path, most_bytes, again
-        self.unwritten = 0
+        self.unwritten = self.left_out = 0
         self._file = -1
-        self._size = 0
+        self._size, self._is_cut = 0, False
         self._open()
 
     def add(self, made: Entry) -> None:
@@ -82,14 +91,20 @@ class Journal:
             if self._again:
                 self._begin_again()
             elif not made.done:
-                self.unwritten += 1
+                self.left_out += 1
                 return
+        if self._file < 0:
+            self._open()
         try:
-            if self._file < 0:
-                raise OSError
-            self._size += os.write(self._file, raw)
+            written = os.write(self._file, b"\n" * self._is_cut + raw)
         except OSError:
             self.unwritten += 1
+            return
+        self._size += written
+        # a disk that fills up takes a part of a line; the next one begins a line of its own
+        whole = written == len(raw) + self._is_cut
+        self._is_cut = not whole
+        self.unwritten += not whole
 
     def close(self) -> None:
         """Close the file. Harmless when repeated."""
@@ -98,20 +113,59 @@ class Journal:
             self._file = -1
 
     def _open(self) -> None:
+        self._size, self._is_cut = 0, False
         with contextlib.suppress(OSError):
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._file = os.open(
                 self.path,
-                os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW,
+                os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW,
                 0o600,
             )
             self._size = os.fstat(self._file).st_size
+            # whoever wrote it before may have been killed in a line
+            self._is_cut = self._size > 0 and os.pread(self._file, 1, self._size - 1) != b"\n"
 
     def _begin_again(self) -> None:
         self.close()
         with contextlib.suppress(OSError):
             os.replace(self.path, self.path.with_name(f"{self.path.name}.1"))
         self._open()
+
+
+class ServiceLog:
+    """The log of a service: changes in one file, refusals in another, so that a flood of these pushes no change out.
+
+    Parameters
+    ----------
+    folder : Path
+    name : str
+        Of the service.
+    most_bytes : int, optional
+        Of each file; then it begins again, and the one before is kept.
+    """
+
+    def __init__(self, folder: Path, name: str, most_bytes: int = MOST_LOG_BYTES) -> None:
+        self._done = Journal(folder / f"{name}.jsonl", most_bytes, again=True)
+        self._refused = Journal(folder / REFUSED / f"{name}.jsonl", most_bytes, again=True)
+
+    @property
+    def unwritten(self) -> int:
+        """Entries that could not be written."""
+        return self._done.unwritten + self._refused.unwritten
+
+    def add(self, made: Entry) -> None:
+        """Append an entry."""
+        (self._done if made.done else self._refused).add(made)
+
+    def read(self) -> list[Entry]:
+        """Return the entries that the files have now, in order of time."""
+        found = [one for log in (self._done, self._refused) for one in read(log.path)]
+        return sorted(found, key=lambda one: one.monotonic_ns)
+
+    def close(self) -> None:
+        """Close the files. Harmless when repeated."""
+        self._done.close()
+        self._refused.close()
 
 
 class RunJournal:
@@ -135,6 +189,11 @@ class RunJournal:
             self._journal.add(made)
         elif made.done and len(self._loose) < LOOSE:
             self._loose.append(made)
+
+    @property
+    def unwritten(self) -> int:
+        """Changes of the run that goes on that could not be written."""
+        return self._journal.unwritten if self._journal is not None else 0
 
     def end(self) -> None:
         """Close the journal of the run that has ended."""

@@ -10,22 +10,23 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
 from io_bridge.doorway.door import Client, Door, Letter
 from io_bridge.doorway.gatekeeper import DOMAIN, Gatekeeper
-from io_bridge.doorway.keys import key_folder, own_pair
+from io_bridge.doorway.keys import LOCAL, key_folder, own_pair
 from io_bridge.host.service_manager import notify, watchdog_s
 from rig_configs.load import LoadedRig
 from rigloop.protocol.answers import Answer, Notice, Phase, Refusal, Refused, Why
 from rigloop.protocol.codec import encoded, read_request, request_id
 from rigloop.protocol.limits import MOST_WIRE_BYTES, PROTOCOL, REQUESTS_A_SECOND
 from rigloop.protocol.requests import Bye, Capture, OfRig, Runs
+from rigloop.service.archived_answers import ArchivedAnswers
 from rigloop.service.clients import Visitor, Visitors
 from rigloop.service.commands import SERVICE, Commands, command_of
-from rigloop.service.journal import MOST_LOG_BYTES, Journal, log_folder
+from rigloop.service.control import Control
+from rigloop.service.journal import ServiceLog, log_folder
 from rigloop.service.sessions import RunChoices, Session
 from rigloop.service.subscriptions import Subscriptions
 
@@ -34,7 +35,6 @@ SOON_S = 0.001  # until somebody looks whether the archive has an answer
 SWEEP_S = 5.0
 LETTERS = 64  # of each door, before runs and subscriptions have their turn
 END_S = 60.0  # for runs to ramp out and be judged
-MOST_PENDING = 4  # answers of the archive that one client may wait for
 
 _log = logging.getLogger(__name__)
 
@@ -92,7 +92,7 @@ def serve(
             gatekeeper = stack.enter_context(Gatekeeper(door.context, key_folder()))
             door.open_tcp(options.tcp, pair, DOMAIN)
         door.open_local(options.endpoint)
-        log = Journal(log_folder() / f"{options.name}.jsonl", MOST_LOG_BYTES, again=True)
+        log = ServiceLog(log_folder(), options.name)
         stack.callback(log.close)
         service = Service(rigs, options, door, log, gatekeeper)
         stack.callback(service.close)
@@ -108,7 +108,7 @@ class Service:
     rigs : sequence of LoadedRig
     options : ServiceOptions
     door : Door
-    log : Journal
+    log : ServiceLog
     gatekeeper : Gatekeeper, optional
     """
 
@@ -117,10 +117,12 @@ class Service:
         rigs: Sequence[LoadedRig],
         options: ServiceOptions,
         door: Door,
-        log: Journal,
+        log: ServiceLog,
         gatekeeper: Gatekeeper | None = None,
     ) -> None:
-        self.sessions = {rig.name: Session(rig, options.choices) for rig in rigs}
+        self.sessions = {
+            rig.name: Session(rig, options.choices, Control(self._is_there)) for rig in rigs
+        }
         self.visitors = Visitors(self._is_there)
         self.subscriptions = Subscriptions(door)
         self.commands = Commands(
@@ -133,7 +135,7 @@ class Service:
             door.endpoints(),
         )
         self._options, self._door, self._gatekeeper = options, door, gatekeeper
-        self._pending: list[tuple[Client, int, Future[Any]]] = []
+        self._archived = ArchivedAnswers(door, self._refuse_later)
         self._phases = dict.fromkeys(self.sessions, Phase.IDLE)
         self._look_at = self._sweep_at = 0.0
 
@@ -165,14 +167,14 @@ class Service:
     def step(self) -> None:
         """Wait a little for requests, and do all that is due."""
         until = self.subscriptions.next_s()
-        if self._pending:
+        if self._archived.waits:
             until = min(until, time.monotonic() + SOON_S)
         self._door.wait(max(0.0, min(until - time.monotonic(), LOOK_S)))
         for letter in self._door.letters(LETTERS):
             self._hear(letter)
         for client in self.subscriptions.push():
             self._forget(client)
-        self._settle()
+        self._archived.send()
         now = time.monotonic()
         if now >= self._look_at:
             self._look_at = now + LOOK_S
@@ -206,7 +208,7 @@ class Service:
             command = command_of(request)
             rig = request.rig if isinstance(request, OfRig) else ""
             if isinstance(request, Capture | Runs):
-                self._refuse_crowd(client)
+                self._archived.refuse_crowd(client)
             answer = self.commands.do(request, visitor)
         except Refused as refused:
             self.commands.refuse(who, command, refused, rig)
@@ -222,46 +224,32 @@ class Service:
             self.commands.refuse(who, command, failed, rig)
             self._refuse(client, request_id(raw) if raw is not None else 0, failed)
             return
-        if isinstance(answer, Future):
-            self._pending.append((client, request.id, answer))
+        if isinstance(request, Capture | Runs):
+            self._archived.add(visitor, request, answer)
             return
         self._answer(client, request.id, answer)
         if isinstance(request, Bye):
             self._forget(client)
 
-    def _refuse_crowd(self, client: Client) -> None:
-        if sum(one == client for one, _, _ in self._pending) >= MOST_PENDING:
-            raise Refused(
-                Why.RATE, f"{MOST_PENDING} answers are on their way: ask again when one has come"
-            )
-
     def _whose(self, client: Client) -> str:
         if client.door == "local":
-            return "local"
-        name = self._gatekeeper.name_of(client.key) if self._gatekeeper is not None else None
+            return LOCAL
+        name = self._name_of(client)
         if name is None:
             self._forget(client)
             raise Refused(Why.CONTROL, "this key is not authorised any more")
         return name
 
-    def _settle(self) -> None:
-        """Send the answers that the archive has found."""
-        waiting = []
-        for client, number, future in self._pending:
-            if not future.done():
-                waiting.append((client, number, future))
-                continue
-            try:
-                self._answer(client, number, future.result())
-            except Refused as refused:
-                self._refuse(client, number, refused)
-            except Exception as error:
-                # a file of a run that nobody could foresee ends no service
-                _log.exception("archive")
-                self._refuse(client, number, Refused(Why.FAILED, f"{type(error).__name__}"))
-        self._pending = waiting
+    def _name_of(self, client: Client) -> str | None:
+        return self._gatekeeper.name_of(client.key) if self._gatekeeper is not None else None
 
     def _follow(self) -> None:
+        for visitor in self.visitors:
+            if visitor.client.door != "local" and self._name_of(visitor.client) is None:
+                self.commands.note(
+                    visitor.author, "connect", False, "this key is not authorised any more", None
+                )
+                self._forget(visitor.client)
         for key in self._gatekeeper.strangers() if self._gatekeeper is not None else ():
             words = "this key is not authorised: not let in"
             self.commands.note(f"nameless ({key})", "connect", False, words, None)
@@ -286,6 +274,11 @@ class Service:
     def _refuse(self, client: Client, number: int, refused: Refused) -> None:
         made = Refusal(protocol=PROTOCOL, id=number, why=refused.why, words=str(refused))
         self._send(client, encoded(made))
+
+    def _refuse_later(self, who: Visitor, request: Capture | Runs, refused: Refused) -> None:
+        rig = request.rig if isinstance(request, OfRig) else ""
+        self.commands.refuse(who.author, command_of(request), refused, rig)
+        self._refuse(who.client, request.id, refused)
 
     def _tell(self, rig: str, what: str, words: str, whom: Visitor | None) -> None:
         raw = encoded(Notice(protocol=PROTOCOL, rig=rig, what=what, words=words))

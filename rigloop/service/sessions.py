@@ -28,6 +28,11 @@ from rt_core.safety.trips import State
 from rt_core.signals.layout import TableError
 from rt_core.signals.reading import SignalReader
 
+ANSWER_S = 0.5  # for a supervisor to answer, while other clients wait
+ARM_S, START_S = (
+    5.0,
+    120.0,
+)  # until an order to arm is void, of a run that waits and of one that starts
 FOLLOWS = (State.RUNNING, State.HOLD)
 
 
@@ -62,7 +67,7 @@ class LastRun:
     def words(self) -> str:
         """Verdict and reasons in one line."""
         if self.outcome is None:
-            return f"not started: {self.error}"
+            return f"no verdict: {self.error}" if self.folder else f"not started: {self.error}"
         reasons = "; ".join(self.outcome.reasons)
         return f"verdict {'good' if self.outcome.good else 'bad'}{': ' * bool(reasons)}{reasons}"
 
@@ -74,11 +79,12 @@ class Session:
     ----------
     loaded : LoadedRig
     choices : RunChoices
+    control : Control
     """
 
-    def __init__(self, loaded: LoadedRig, choices: RunChoices) -> None:
+    def __init__(self, loaded: LoadedRig, choices: RunChoices, control: Control) -> None:
         self.loaded, self.name = loaded, loaded.name
-        self.control, self.journal = Control(), RunJournal()
+        self.control, self.journal = control, RunJournal()
         self.faults: tuple[str, ...] = ()
         self.needs_reset = ""
         self.last: LastRun | None = None
@@ -188,9 +194,10 @@ class Session:
                 Why.STATE,
                 f"{self.name}: seconds = {seconds:g}: the run has started; give them to `start`",
             )
+        within_s = ARM_S if self.phase == Phase.WAITING else START_S
         self._asked_to_arm = True
         if self._supervisor is not None:
-            self._supervisor.arm()
+            self._supervisor.arm(within_s)
 
     def live(self) -> list[LiveRow]:
         """Return what may be changed while the rig runs, with newest values of a run that goes on."""
@@ -217,7 +224,7 @@ class Session:
                 Why.STATE, f"{self.name}: no run to change: phase {self.phase}; `start` or `arm` it"
             )
         try:
-            return self._supervisor.ask(values, begin, end, author)
+            return self._supervisor.ask(values, begin, end, author, ANSWER_S)
         except LiveRefusedError as error:
             raise Refused(Why.VALUE, f"{self.name}: {error}") from None
         except (LiveOwnedError, NotStartedError, TimeoutError, ValueError) as error:

@@ -44,7 +44,7 @@ def install_service(
 ) -> None:
     """Install rigs as a service of systemd: watchdog, rights and limits. It is not armed, however often it starts."""
     from io_bridge.doorway.local_socket import DoorError, local_endpoint
-    from rig_configs.plain import file_name
+    from rig_configs.plain import file_name, is_shown
     from rigloop.compose.wiring import load
 
     with errors_as_lines(json=False):
@@ -58,9 +58,11 @@ def install_service(
     places = [one.name if one.argument == one.name else str(one.path.absolute()) for one in loaded]
     options = ["--name", called, "--runs", str(runs.absolute())]
     options += ["--tcp", tcp] if tcp is not None else []
-    text = unit_of(
-        called, [sys.executable, "-P", "-m", "rigloop", "serve", *places, *options], user
-    )
+    command = [sys.executable, "-P", "-m", "rigloop", "serve", *places, *options]
+    if unseen := [word for word in command if not all(map(is_shown, word))]:
+        remedy = "has a line break or a control character, which no unit can hold: rename it"
+        fail([f"{word!r}: {remedy}" for word in unseen], Exit.WRONG_INPUT, False)
+    text = unit_of(called, command, user)
     file = f"rigloop-{called}.service"
     doubts = doubts_of(text, file, user=user)
     if dry_run:

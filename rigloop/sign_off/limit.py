@@ -10,11 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
+from io_bridge.slaves.own_scale import OwnScale
 from io_bridge.slaves.sii import Identity
 from rig_configs.load import LoadedRig
 from rig_configs.schema import Rig
 from rigloop.blocks.axes import drives_of, without_torque
-from rigloop.compose.parts import EMULATED, drive_of, find_buses, find_guards
+from rigloop.compose.parts import EMULATED, find_buses, find_guards
 from rigloop.run_folder.clocks import utc_text
 from rigloop.run_folder.limited import Limited
 from rigloop.run_folder.not_started import NotStartedError
@@ -28,9 +31,7 @@ from rigloop.sign_off.signed_file import (
     signed_path,
     step_names,
 )
-
-SHARE = 0.05
-"""Of a rig's own limits, for guards that nobody has signed off."""
+from rigloop.sign_off.twentieth import SHARE, rescaled, twentieth_of
 
 
 @dataclass(frozen=True)
@@ -57,12 +58,6 @@ def on_interface(rig: Rig, backends: Mapping[str, str]) -> dict[str, str]:
         for bus, drive in drives_of(rig, guard)
         if backends[bus] not in EMULATED
     }
-
-
-def twentieth_nm(limit_nm: float, peak_torque_nm: float) -> float:
-    """Return the torque of a walk, and of a run without a signature: a share of the lesser limit, for a rig file may
-    state any `limit_nm`."""
-    return SHARE * min(limit_nm, peak_torque_nm)
 
 
 def unlimited(rig: Rig, backends: Mapping[str, str]) -> str:
@@ -135,7 +130,11 @@ def standing(
 
 
 def limited_by(
-    rig: Rig, backends: Mapping[str, str], why: Mapping[str, str], argument: str
+    rig: Rig,
+    backends: Mapping[str, str],
+    why: Mapping[str, str],
+    argument: str,
+    own: Mapping[str, OwnScale] | None = None,
 ) -> Limited | None:
     """Return the limit of guards that are not signed off; None where all are.
 
@@ -143,21 +142,18 @@ def limited_by(
     ----------
     argument : str
         What a command line takes for the rig.
+    own : mapping of bus and drive to OwnScale, optional
+        The scale of the torque as the drives say it; without it that of the rig counts.
     """
     if not why:
         return None
     reasons = dict.fromkeys(why.values())
     return Limited(
-        {guard: _twentieth_of(rig, guard) for guard in why},
+        {guard: twentieth_of(rig, guard, own or {}) for guard in why},
         tuple(f"not commissioned: {reason}" for reason in reasons),
         100.0 * SHARE,
         _remedy(rig, backends, tuple(why), argument),
     )
-
-
-def _twentieth_of(rig: Rig, guard: str) -> float:
-    peaks_nm = [drive_of(rig, *place).peak_torque_nm for place in drives_of(rig, guard)]
-    return twentieth_nm(find_guards(rig)[guard].limit_nm, min(peaks_nm))
 
 
 def _remedy(rig: Rig, backends: Mapping[str, str], guards: Sequence[str], argument: str) -> str:
@@ -195,8 +191,10 @@ def limited_by_drives(
     signed: Mapping[str, Identity],
     found: Mapping[str, Identity],
     argument: str,
+    own: Mapping[str, OwnScale] | None = None,
 ) -> Limited | None:
-    """Return the limit of a run whose slaves are known: a drive that is not the one signed off limits its guard.
+    """Return the limit of a run whose slaves are known: a drive that is not the one signed off, or that says another
+    scale of its torque, limits its guard.
 
     Parameters
     ----------
@@ -206,7 +204,14 @@ def limited_by_drives(
     found : mapping of bus and drive to Identity
     argument : str
         What a command line takes for the rig.
+    own : mapping of bus and drive to OwnScale, optional
+        As the drives say it.
     """
+    scales = own or {}
+    if known is not None:
+        # of these the files were read alone
+        limits_nm = {guard: twentieth_of(rig, guard, scales) for guard in known.limits_nm}
+        known = msgspec.structs.replace(known, limits_nm=limits_nm)
     changed = {}
     for guard, drive in on_interface(rig, backends).items():
         if known is not None and guard in known.limits_nm:
@@ -220,7 +225,9 @@ def limited_by_drives(
                 f"{drive} is another drive than the one signed off: {identity_words(there)}, "
                 f"signed off {identity_words(wanted)}"
             )
-    more = limited_by(rig, backends, changed, argument)
+        elif problem := rescaled(rig, drive, scales.get(drive)):
+            changed[guard] = problem
+    more = limited_by(rig, backends, changed, argument, scales)
     if known is None or more is None:
         return known or more
     return Limited(

@@ -23,4 +23,3 @@ class WarmPages:
     """
 
     n: int
-    n_written: int

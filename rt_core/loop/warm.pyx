@@ -77,7 +77,3 @@ cdef class WarmPages:
     @property
     def n(self):
         return self.warm.n
-
-    @property
-    def n_written(self):
-        return self.warm.n_write

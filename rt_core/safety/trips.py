@@ -184,13 +184,6 @@ class GuardConfig:
         ramp = math.ceil(self.ramp_out_s / period_s * (1 + 1e-12))
         return ramp + math.ceil(self.limit_nm / (self.rate_nm_s * period_s)) + 1
 
-    def to_zero_s(self, period_s: float) -> float:
-        """Time of any ramp-out to an output of exactly zero, at most, where no period is skipped.
-
-        Skipped periods come on top: the rate limit is one of outputs.
-        """
-        return self.cycles_to_zero(period_s) * period_s
-
 
 @dataclass(frozen=True)
 class Tripped:

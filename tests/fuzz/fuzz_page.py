@@ -2,10 +2,11 @@
 
     python tests/fuzz/fuzz_page.py --messages 100000 --seed 1
 
-Half of them are messages on a websocket that was let in: random text, good messages, the same with mutations, and
-binary ones. The others are requests of strangers: random bytes, wrong hosts, origins, tokens and paths. Behind the
-server is a service with a rig; no message may change its state, for the page has no control, and `take` is left out.
-The server has to answer a good page after each batch. One JSON line says what became of all of them.
+Half of them are messages on websockets that were let in, of a page and of a viewer such as Foxglove: random text, good
+messages, the same with mutations, and binary ones. The others are requests of strangers: random bytes, wrong hosts,
+origins, tokens and paths. Behind the server is a service with a rig; no message may change its state, for the page has
+no control, and `take` is left out. The server has to answer a good page and a good viewer after each batch. One JSON
+line says what became of all of them.
 """
 
 from __future__ import annotations
@@ -33,10 +34,11 @@ from io_bridge.doorway.door import Door
 from io_bridge.doorway.local_socket import local_endpoint
 from rigloop.compose.wiring import load
 from rigloop.monitor.app import listen, serve_pages
+from rigloop.monitor.foxglove.door import NAMES, FoxgloveDoor, secret_of
 from rigloop.monitor.messages import MOST_BYTES, read_message
 from rigloop.monitor.opening import target_of
 from rigloop.monitor.session import Session
-from rigloop.service.journal import Journal
+from rigloop.service.journal import ServiceLog
 from rigloop.service.process import Service, ServiceOptions
 from rigloop.service.sessions import RunChoices
 
@@ -50,6 +52,16 @@ GOOD: tuple[dict[str, Any], ...] = (
     {"do": "give"}, {"do": "start", "seconds": 1.0}, {"do": "arm"}, {"do": "stop"}, {"do": "reset", "drives": True},
     {"do": "write", "values": {"gain": 1.0}, "begin": [], "end": []}, {"do": "play", "speed": 1, "at_s": 0},
     {"do": "keep", "layout": {"strips": [["wheel/angle_rad"]], "theme": "dark"}},
+    {"do": "capture", "signals": ["wheel/angle_rad"], "trigger": "wheel/angle_rad > 0.1 rising", "mode": "auto"},
+    {"do": "off"}, {"do": "look", "from_s": -0.1, "to_s": 0.1, "pixels": 400, "delay": ["a/b", "a/c"]},
+    {"do": "save", "name": "x"}, {"do": "load", "name": "x"}, {"do": "compare", "name": "x"},
+    {"do": "export", "to": "csv"},
+)  # fmt: skip
+VIEWED: tuple[dict[str, Any], ...] = (
+    {"op": "subscribe", "subscriptions": [{"id": 1, "channelId": 1}, {"id": 2, "channelId": 9}]},
+    {"op": "unsubscribe", "subscriptionIds": [1]}, {"op": "getParameters", "parameterNames": []},
+    {"op": "advertise", "channels": [{"id": 1, "topic": "/x", "encoding": "json", "schemaName": ""}]},
+    {"op": "setParameters", "parameters": [{"name": "gain", "value": 1}]}, {"op": "fetchAsset", "uri": "file:///x"},
 )  # fmt: skip
 ODD: tuple[Any, ...] = (
     None, True, -1, 2**63, 1e308, -0.5, "", "a" * 300, "\0", "<img src=x onerror=alert(1)>", "../../x", "\u202e",
@@ -69,8 +81,8 @@ PATHS = (
 )
 
 
-def message(rng: random.Random) -> str | bytes:
-    """Return a message of a page that was let in."""
+def message(rng: random.Random, good: tuple[dict[str, Any], ...] = GOOD) -> str | bytes:
+    """Return a message of a page, or of a viewer, that was let in."""
     kind = rng.randrange(8)
     if kind == 0:
         return rng.randbytes(rng.choice((0, 1, 10, 300)))
@@ -78,7 +90,7 @@ def message(rng: random.Random) -> str | bytes:
         return "".join(chr(rng.randrange(1, 0xD7FF)) for _ in range(rng.choice((0, 3, 50))))
     if kind == 2:
         return rng.choice(("[", '{"a":', '"\\u')) * rng.randrange(1, 3000)
-    given = dict(rng.choice(GOOD))
+    given = dict(rng.choice(good))
     if kind in (3, 4):
         given[rng.choice([*given, "token", "x"])] = rng.choice(ODD)
     if kind == 5:
@@ -146,23 +158,24 @@ class Served:
         endpoint = local_endpoint("fuzz")
         door = self._stack.enter_context(Door(1 << 20))
         door.open_local(endpoint)
-        log = Journal(folder / "log.jsonl", 1 << 20, again=True)
+        log = ServiceLog(folder, "log", 1 << 20)
         options = ServiceOptions(
             "fuzz", endpoint, RunChoices(folder / "runs"), requests_a_second=1e9
         )
         self.service = Service([rig], options, door, log)
         self._interrupted: list[int] = []
         self.is_over = False
-        listening = listen(0)
-        self.port = listening.getsockname()[1]
+        listening, other = listen(0), listen(0)
+        self.port, self.other_port = (one.getsockname()[1] for one in (listening, other))
         target = target_of("fuzz")
+        viewers = FoxgloveDoor(target.open).gate(self.other_port, TOKEN)
         self._threads = [
             threading.Thread(target=self._serve),
             threading.Thread(
                 target=serve_pages,
                 args=(
                     lambda: Session(target.open, target.layout), listening, TOKEN,
-                    self._interrupted,
+                    self._interrupted, [(viewers, other)],
                 ),
             ),
         ]  # fmt: skip
@@ -175,6 +188,14 @@ class Served:
         made = connect(
             f"ws://{here}/ws?token={TOKEN}", origin=f"http://{here}", open_timeout=ANSWER_S,
             max_size=None, ping_interval=None,
+        )  # fmt: skip
+        return self._pages.enter_context(made)
+
+    def viewer(self) -> ClientConnection:
+        """Return the websocket of a good viewer."""
+        made = connect(
+            f"ws://127.0.0.1:{self.other_port}/?token={secret_of(TOKEN)}", open_timeout=ANSWER_S,
+            max_size=None, ping_interval=None, subprotocols=[NAMES[0]],
         )  # fmt: skip
         return self._pages.enter_context(made)
 
@@ -204,6 +225,17 @@ def answers(page: ClientConnection, number: int) -> None:
     raise TimeoutError("the page's server does not answer")
 
 
+def viewer_answers(viewer: ClientConnection, number: int) -> None:
+    """Wait until the viewer has the refusal of an operation that nobody else asks for."""
+    viewer.send(json.dumps({"op": f"n{number}"}))
+    until = time.monotonic() + ANSWER_S
+    while time.monotonic() < until:
+        got = viewer.recv(timeout=ANSWER_S)
+        if isinstance(got, str) and f"n{number}: this server only shows" in got:
+            return
+    raise TimeoutError("the door of viewers does not answer")
+
+
 def strange(rng: random.Random, port: int) -> str:
     """Send one request of a stranger; return what became of it."""
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 5) as made:
@@ -222,13 +254,20 @@ def fuzz(n: int, seed: int, folder: Path) -> dict[str, Any]:
     seen: collections.Counter[str] = collections.Counter()
     began = time.monotonic()
     try:
-        page = served.page()
+        page, viewer = served.page(), served.viewer()
         session = next(iter(served.service.sessions.values()))
         for k in range(n):
             if k % 2:
-                found = strange(rng, served.port)
+                found = strange(rng, rng.choice((served.port, served.other_port)))
                 assert found != "101", "a stranger was let in"
                 seen[f"http {found}"] += 1
+            elif k % 4:
+                try:
+                    viewer.send(message(rng, VIEWED))
+                    seen["viewed"] += 1
+                except ConnectionClosed:
+                    viewer = served.viewer()
+                    seen["hung up"] += 1
             else:
                 text = message(rng)
                 if takes_control(text):
@@ -241,6 +280,12 @@ def fuzz(n: int, seed: int, folder: Path) -> dict[str, Any]:
                     page = served.page()
                     seen["hung up"] += 1
             if k % BATCH == BATCH - 1:
+                try:
+                    viewer_answers(viewer, k)
+                except ConnectionClosed:
+                    viewer = served.viewer()
+                    seen["hung up"] += 1
+                    viewer_answers(viewer, k)
                 try:
                     answers(page, k)
                 except ConnectionClosed:

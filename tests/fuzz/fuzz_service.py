@@ -1,11 +1,12 @@
 """Hostile messages to a service, through its own sockets.
 
-    python tests/fuzz/fuzz_service.py --messages 100000 --seed 1
+    python tests/fuzz/fuzz_service.py --messages 100000 --seed 1 [--armed]
 
 Messages are random bytes, random MessagePack, good requests, the same with mutations (keys, values, types, bytes,
 lengths), and several frames. Another client is in control of the rig, so no message may change its state; take-overs
-that are good requests are left out. The service has to answer a good client after each batch, in time. One JSON line
-says what became of the messages.
+that are good requests are left out. The service has to answer a good client after each batch, in time. With `--armed`
+the rig runs meanwhile, and its values that need control must stay as they are. One JSON line says what became of
+the messages.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import random
 import resource
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +31,15 @@ from io_bridge.doorway.door import Door
 from io_bridge.doorway.local_socket import local_endpoint
 from rigloop.compose.wiring import load
 from rigloop.protocol import requests as asked
-from rigloop.protocol.answers import Refused
+from rigloop.protocol.answers import Phase, Refused
 from rigloop.protocol.codec import commands, encoded, read_request
 from rigloop.protocol.limits import MOST_BYTES, MOST_WIRE_BYTES
-from rigloop.service.journal import Journal
+from rigloop.service.journal import ServiceLog
 from rigloop.service.process import Service, ServiceOptions
 from rigloop.service.sessions import RunChoices
 
 BATCH = 50
+RUN_S = 120.0  # for a run to begin, or to end
 ANSWER_S = 20.0  # on a machine that does something else, too
 SAMPLES: dict[str, Any] = {
     "name": "fuzz",
@@ -122,7 +125,8 @@ def state_of(service: Service) -> dict[str, Any]:
     """Return all that a message without a token must not change."""
     return {
         name: (
-            s.status(),
+            msgspec.structs.replace(s.status(), t_s=0.0),
+            [(row.name, row.now) for row in s.live() if row.who == "control"],
             s.control.author,
             s.control._token,
             s._resets_drives,
@@ -154,16 +158,27 @@ class Peer:
         raise TimeoutError(f"no answer within {ANSWER_S:g} s")
 
 
+def step_until(service: Service, holds: Callable[[], bool]) -> None:
+    """Make a service step until something holds."""
+    until = time.monotonic() + RUN_S
+    while not holds():
+        if time.monotonic() > until:
+            raise TimeoutError(f"{service.status()} after {RUN_S:g} s")
+        service.step()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--messages", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--armed", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        print(json.dumps(attack(Path(folder), options.messages, options.seed)))
+        done = attack(Path(folder), options.messages, options.seed, armed=options.armed)
+    print(json.dumps(done))
 
 
-def attack(folder: Path, messages: int, seed: int) -> dict[str, Any]:
+def attack(folder: Path, messages: int, seed: int, *, armed: bool = False) -> dict[str, Any]:
     """Send all messages; return what became of them."""
     os.environ["XDG_RUNTIME_DIR"] = str(folder)
     rng, became = random.Random(seed), collections.Counter[str]()
@@ -173,11 +188,16 @@ def attack(folder: Path, messages: int, seed: int) -> dict[str, Any]:
     longest_s = 0.0
     with Door(MOST_WIRE_BYTES) as door:
         door.open_local(options.endpoint)
-        log = Journal(folder / "log.jsonl", 1 << 20, again=True)
+        log = ServiceLog(folder, "log", 1 << 20)
         service = Service([load("live_bench")], options, door, log)
         owner = Peer(context, options.endpoint)
         taken = owner.ask(service, asked.Take(protocol=1, id=1))
         assert taken["kind"] == "answer"
+        (session,) = service.sessions.values()
+        if armed:
+            token = str(taken["answer"]["token"])
+            owner.ask(service, asked.Arm(protocol=1, id=1, token=token))
+            step_until(service, lambda: session.phase == Phase.ARMED)
         before, began_kb = state_of(service), _memory_kb()
         for first in range(0, messages, BATCH):
             peer = Peer(context, options.endpoint)
@@ -202,6 +222,12 @@ def attack(folder: Path, messages: int, seed: int) -> dict[str, Any]:
             if state_of(service) != before:
                 raise AssertionError(f"seed {seed}, batch from {first}: the state has changed")
         grown_kb = _memory_kb() - began_kb
+        if armed:
+            owner.ask(service, asked.Stop(protocol=1, id=1, token=token))
+            step_until(service, lambda: not session.goes_on)
+            assert session.last is not None
+            assert session.last.outcome is not None
+            became["verdict good"] = int(session.last.outcome.good)
         service.close()
         log.close()
     context.destroy(linger=0)

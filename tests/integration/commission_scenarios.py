@@ -50,9 +50,9 @@ WALKED = ("identity", "torque_direction", "watchdog")
 
 
 @contextlib.contextmanager
-def served():
+def served(**plant):
     """Serve one drive at the other end of the pair."""
-    device = DriveDevice(DrivePlant(hands="free"))
+    device = DriveDevice(DrivePlant(hands="free", **plant))
     segment = Segment([device])
     wire = PacketSocket("veth1", 0x00, 0xFF)
     over = threading.Event()
@@ -151,7 +151,8 @@ def a_run_without_a_signature(tmp):
     loaded = write_rig(Path(tmp), "eth9", *TOLERANT)
     command = [sys.executable, "-m", "rigloop", "run", str(loaded.path), "--bus", "veth0"]
     command += ["--for", "0.5", "--json", "--runs", f"{tmp}/runs"]
-    with served():
+    # three times the torque that the rig means
+    with served(rated_torque_nm=19.11):
         done = subprocess.run(command, capture_output=True, text=True)
     return {"code": done.returncode, "out": done.stdout, "err": done.stderr}
 

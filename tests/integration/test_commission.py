@@ -17,7 +17,7 @@ pytestmark = [
     pytest.mark.skipif(namespace.why_not() is not None, reason=str(namespace.why_not())),
 ]
 SCENARIOS = Path(__file__).with_name("commission_scenarios.py")
-LIMITED = "torque limited to 5 % (guard 0.6 Nm): not commissioned"
+LIMITED = "torque limited to 5 % (guard 0.2 Nm): not commissioned"
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,8 @@ def test_a_run_without_a_signature_says_so_everywhere(unsigned):
     outcome, said = unsigned
     folder = Path(outcome["folder"])
     manifest = read_manifest(folder)
-    assert manifest.limited.limits_nm == {"guard": pytest.approx(0.6)}
+    # 0.6 Nm of the rig file, at a drive that gives three times what the file means
+    assert manifest.limited.limits_nm == {"guard": pytest.approx(0.2)}
     assert outcome["limited"].startswith(LIMITED)
     assert LIMITED in said
     assert LIMITED in manifest.notes[0]
@@ -41,7 +42,7 @@ def test_a_run_without_a_signature_says_so_everywhere(unsigned):
 def test_its_torque_never_passes_a_twentieth(unsigned):
     record = open_record(Path(unsigned[0]["folder"]) / "fast.npy")
     torque = np.abs(record["guard/torque_nm"])
-    assert 0.0 < torque.max() <= 0.6 * (1 + 1e-12)
+    assert 0.0 < torque.max() <= 0.2 * (1 + 1e-12)
 
 
 def test_its_record_replays_with_the_same_limit(unsigned, rigloop, tmp_path):

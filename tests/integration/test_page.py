@@ -4,14 +4,16 @@ import contextlib
 import json
 import os
 import re
+import struct
 import subprocess
 import sys
 import urllib.error
 import urllib.request
+from itertools import pairwise
 
 import chromium
 import pytest
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from rigloop.protocol import requests as asked
@@ -224,12 +226,55 @@ def test_the_page_moves_tunes_and_stops(browser, place):
     browser.until("document.querySelector('#said').innerText === 'the layout is kept'")
     assert ["guard/state"] in json.loads(kept.read_text())["strips"]
 
+    scope_triggers(browser, place)
+
     browser.key("Escape")
     state_is(browser, "No run")
     browser.until("document.querySelector('#words').innerText.includes('verdict')")
     control(browser, False)
     wrong = [e for e in browser.problems() if "GL Driver" not in json.dumps(e)]
     assert not wrong
+
+
+def scope_triggers(browser, place):
+    """Catch an edge, out of the rings of the run, look into it at full rate, measure, store and compare it."""
+    choose = (
+        "(document.querySelector('#{id}').value = {value},"
+        " document.querySelector('#{id}').dispatchEvent(new Event('change', {{bubbles: true}})), 1)"
+    )
+
+    def pick(number, value):
+        browser.run(choose.format(id=number, value=json.dumps(value)))
+
+    for field, value in (
+        ("scope-kind", "rises above"), ("scope-signal", "wheel/angle_rad"), ("scope-level", "0.05"),
+        ("scope-pre", "0.05"), ("scope-post", "0.2"),
+    ):  # fmt: skip
+        pick(field, value)
+    assert browser.run("document.querySelector('#scope-trigger').value") == (
+        "wheel/angle_rad > 0.05 rising"
+    )
+    browser.click("#scope-arm")
+    browser.until("document.querySelector('#scope-state').innerText === 'done, 1 capture'")
+    trace = "rigloop.scope.capture.traces.find(({path}) => path === 'wheel/angle_rad')"
+    assert browser.run("rigloop.scope.lost") == 0
+    assert browser.run("document.querySelectorAll('#scope-plots canvas').length") >= 2
+    browser.run("rigloop.scope.look([-0.01, 0.01])")  # as dragging does
+    browser.until("rigloop.scope.capture.view?.[0] === -0.01")
+    before, after = browser.run(
+        f"[{trace}.y[{trace}.x.findIndex(t => t >= -1e-9) - 1], {trace}.y[{trace}.x.findIndex(t => t >= -1e-9)]]"
+    )
+    assert before <= 0.05 < after + 1e-6
+    browser.click("#scope-spectra")
+    browser.until("document.querySelectorAll('#scope-lines canvas').length >= 2")
+    browser.run("(document.querySelector('#scope-name').value = 'first', 1)")
+    browser.click("#scope-save")
+    browser.until("document.querySelector('#scope-stored').value === 'first'")
+    assert (place.rig.with_name("steering.captures") / "first.npz").is_file()
+    browser.click("#scope-compare")
+    browser.until("document.querySelector('#scope-plots').innerText.includes('apart by 0')")
+    browser.click("#scope-now")
+    browser.until("rigloop.scope.capture.view === null && rigloop.scope.beside")
 
 
 def test_a_fault_is_shown_in_words_and_reset(browser, place):
@@ -264,12 +309,41 @@ def test_the_page_comes_back_after_restarts(browser, place, url, wait_for):
     state_is(browser, "No run")
 
 
+def foxglove_connects(url):
+    """Connect as Foxglove and Lichtblick do, from their own site, by either name; subscribe; get every cycle."""
+    bare = url.partition("?")[0]
+    for wrong, given in ((bare, {}), (f"{bare}?token=b", {})):
+        assert socket_status(wrong, subprotocols=["foxglove.sdk.v1"], **given) == 403
+    site = "https://app.example"
+    for offered, taken in (
+        (["foxglove.websocket.v1"], "foxglove.websocket.v1"),
+        (["foxglove.sdk.v1"], "foxglove.sdk.v1"),
+    ):
+        with connect(url, subprotocols=offered, origin=site) as socket:
+            assert socket.subprotocol == taken
+            assert json.loads(socket.recv(10))["op"] == "serverInfo"
+            channels = {c["topic"]: c for c in json.loads(socket.recv(10))["channels"]}
+            assert "float64 angle_rad # angle_rad [rad]" in channels["/wheel"]["schema"]
+            wanted = {"id": 7, "channelId": channels["/wheel"]["id"]}
+            socket.send(json.dumps({"op": "subscribe", "subscriptions": [wanted]}))
+            frames = [socket.recv(10) for _ in range(20)]
+            frames = [one for one in frames if isinstance(one, bytes)]
+            heads = [struct.unpack_from("<BIQ", one) for one in frames]
+            assert {(code, number) for code, number, _ in heads} == {(1, 7)}
+            times = [t_ns for _, _, t_ns in heads]
+            assert {b - a for a, b in pairwise(times)} <= {200_000 * k for k in range(1, 50)}
+    with connect(url, origin=site) as socket, pytest.raises(ConnectionClosed):
+        socket.recv(10)  # it speaks neither
+
+
 def test_a_recorded_run_plays_through_the_same_page(browser, place, wait_for):
     (run, *_) = sorted((place.folder / "runs").iterdir())
     place.end("serve")
     place.end("monitor")
-    log = place.start("monitor", run, "--no-browser", "--port", 0)
+    log = place.start("monitor", run, "--no-browser", "--port", 0, "--foxglove", 0)
     found = wait_for(lambda: re.search(r"http://\S+", log.read_text()), START_S, "an address")
+    other = wait_for(lambda: re.search(r"ws://\S+", log.read_text()), START_S, "the other address")
+    foxglove_connects(other[0])
     browser.open(found[0])
     state_is(browser, "Record")
     browser.run("document.querySelector('#speed').value = '20'")

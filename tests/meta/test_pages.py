@@ -39,6 +39,9 @@ def test_files_and_folders_that_a_page_names_are_there(page):
         for name in re.findall(rf"`((?:{ROOMS})/[\w/-]+?)/?`", line):
             if not {name, f"{name}.py", f"{name}.pyx", f"{name}.pxd"} & files:
                 missing.append(f"line {number}: {name}")
+        for name in re.findall(rf"`((?:{ROOMS})/[\w/.*-]*\*[\w/.*-]*)`", line):
+            if not any(ROOT.glob(name)):
+                missing.append(f"line {number}: {name}")
     assert not missing
 
 

@@ -6,7 +6,9 @@ out; loads may come before others where no acquire stands between. `reach.pml` s
 
 from __future__ import annotations
 
+import math
 import re
+import resource
 import subprocess
 import tempfile
 import time
@@ -17,6 +19,7 @@ from typing import NamedTuple
 from tools import Answer
 
 ROOT = Path(__file__).parents[2]
+BESIDE_OTHERS = 10  # a search may last so many times longer than it computes
 MODELS = Path(__file__).with_name("spin")
 SHARED, TABLE, CYCLE = (
     "rt_core/shared.pxd",
@@ -120,16 +123,20 @@ def search(
             done = subprocess.run(command, cwd=place, capture_output=True, text=True)
             if done.returncode:
                 return answer("open", (done.stdout + done.stderr)[:400])
+        limit = math.ceil(longest_s)
         try:
             done = subprocess.run(
                 ["./pan", "-m2000000", *(["-a", "-f"] if model.forever else ["-E"])],
                 cwd=place,
                 capture_output=True,
                 text=True,
-                timeout=longest_s,
+                timeout=BESIDE_OTHERS * longest_s,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit)),
             )
         except subprocess.TimeoutExpired:
             return answer("open", "out of time")
+    if done.returncode < 0:
+        return answer("open", "out of processor time")
     said = done.stdout + done.stderr
     errors = re.search(r"errors: (\d+)", said)
     if errors and int(errors[1]):

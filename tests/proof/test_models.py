@@ -83,3 +83,16 @@ ORDERED = [model for model in MODELS_OF if model.orders]
 @pytest.mark.parametrize("model", ORDERED, ids=lambda model: model.name)
 def test_the_sources_ask_for_every_order_that_a_model_stands_on(model):
     assert {f"{order.macro}=1" for order in model.orders} <= set(macros_of(model, {}))
+
+
+def test_a_search_that_waits_for_a_processor_is_not_out_of_time(monkeypatch):
+    def sleeps(model, changed, place):
+        search = place / "pan"
+        search.write_text("#!/bin/sh\nsleep 0.4\necho 'errors: 0, 5 states, stored'\n")
+        search.chmod(0o755)
+        return []
+
+    monkeypatch.setattr(spin_models, "_written", sleeps)
+    model = MODELS_OF[0]
+    answer = spin_models.search(model, longest_s=0.2)
+    assert (answer.outcome, answer.said) == ("proved", "5 states")

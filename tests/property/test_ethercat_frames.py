@@ -4,13 +4,13 @@ nothing."""
 import struct
 
 import pytest
+from al_states import await_now
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from io_bridge.emulator.drive.device import DriveDevice
 from io_bridge.emulator.segment import Segment
 from io_bridge.master.bringup import Master, to_safeop
-from io_bridge.master.state_change import await_now
 from io_bridge.slaves.drive_config import DriveConfig
 from io_bridge.wire.frame import WireDatagram, build, parse
 

@@ -19,7 +19,7 @@ def add(entry: Entry, name: str, system: System) -> None:
         return
     graph, inside = system.graph, set(system.graph.variables(phi))
     if any(c.qd in inside for c in system.coordinates):
-        remedy = "write it of coordinates alone"
+        remedy = "write it of coordinates alone, or as a rate_constraint"
         system.mistake("expression", entry.expression, "contains a rate", remedy)
         return
     at = {c.q.name: c.initial for c in system.coordinates} | {"unknown": 0.0}

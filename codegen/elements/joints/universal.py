@@ -21,4 +21,4 @@ def add(entry: Entry, name: str, system: System) -> None:
         system.mistake("pins", list(entry.pins), "are not perpendicular", "use cross()")
     joint.meet()
     joint.across(first, second)
-    joint.show_reaction()
+    joint.show_reaction((first, second))

@@ -8,16 +8,13 @@ there.
 """
 # compiled with -fno-tree-slp-vectorize -fno-tree-loop-distribute-patterns, as `closed_loop.cycle` is
 from estimators.closed_loop.observer cimport Observer
-from estimators.closed_loop.cycle cimport ObserverState, fold_scalars, grow
+from estimators.closed_loop.cycle cimport ObserverState, find_slopes, fold_scalars, grow
 from estimators.closed_loop.model cimport ObserverModel
 
 
 cdef int _predict(ObserverState *s) noexcept nogil:
     cdef ObserverModel *m = s.model
-    cdef int status = 0
-    if s.is_exact:
-        # slopes where the step begins
-        status = m.linearise(m.self)
+    cdef int status = find_slopes(s)
     if status == 0:
         status = m.kernel_step(m.self)
     if status != 0:
@@ -50,6 +47,7 @@ cdef int _restart(ObserverState *s, const double *x) noexcept nogil:
 cdef class ErrorEkf(Observer):
     __doc__ = Observer.__doc__
     published = "errorEKF"
+    discretises = True
 
     cdef void attach(self):
         self.take(_predict, _correct, _restart)

@@ -1,4 +1,5 @@
-"""UKF: unscented Kalman filter on independent coordinates, forward Euler, no slopes at all.
+"""UKF: unscented Kalman filter on independent coordinates, forward Euler, no slopes at all; or the exact step of
+the slopes at the mean, for stiff mechanisms.
 
 2 n points x +- columns of sqrt(n) L, P = L L^T, each of weight 1/(2 n); the middle one has weight 0 and is left out.
 Points are drawn again before they are measured, so that a linear mechanism gives exactly the Kalman filter.
@@ -16,7 +17,7 @@ from libc.string cimport memcpy, memset
 from estimators.numerics.covariance cimport cholesky, mirror
 from estimators.numerics.gate cimport admits
 from estimators.closed_loop.observer cimport Observer
-from estimators.closed_loop.cycle cimport ObserverState, restart_independent
+from estimators.closed_loop.cycle cimport ObserverState, find_slopes, move, restart_independent
 from estimators.closed_loop.model cimport ObserverModel
 
 
@@ -62,9 +63,15 @@ cdef double _centre(double *row, int n) noexcept nogil:
 
 cdef int _predict(ObserverState *s) noexcept nogil:
     cdef ObserverModel *m = s.model
-    cdef int i, j, k, status, n = s.n, width = 2 * s.n + s.n_y, half = <int>m.n_z
+    cdef int i, k, status = 0, n = s.n, width = 2 * s.n + s.n_y
     cdef double *a = s.work + n * n
     cdef double *point = s.ph
+    if s.is_discrete and not s.is_held:
+        status = m.place(m.self, s.x)
+        if status == 0:
+            status = find_slopes(s)
+        if status != 0:
+            return status
     if not _draw(s):
         memcpy(s.cov, s.start_cov, n * n * sizeof(double))
         s.n_repaired += 1
@@ -77,9 +84,7 @@ cdef int _predict(ObserverState *s) noexcept nogil:
             status = m.accelerate(m.self)
         if status != 0:
             return status
-        for j in range(half):
-            point[j] += s.step_s * point[half + j]
-            point[half + j] += s.step_s * m.zdd[j]
+        move(s, point)
         for i in range(n):
             a[i * width + k] = point[i]
     for i in range(n):
@@ -147,6 +152,7 @@ cdef int _correct(ObserverState *s, const double *sample) noexcept nogil:
 cdef class Ukf(Observer):
     __doc__ = Observer.__doc__
     published = "UKF"
+    discretises = True
 
     cdef void attach(self):
         self.take(_predict, _correct, restart_independent)

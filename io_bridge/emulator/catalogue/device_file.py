@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from io_bridge.emulator import terminals
 from io_bridge.emulator.catalogue.device_schema import DeviceTable, PlainTable
 from io_bridge.emulator.devices.described_device import DescribedDevice
 from io_bridge.emulator.drive.device import DriveDevice
 from io_bridge.emulator.drive.multi_axis import MultiAxisDrive
 from io_bridge.emulator.drive.objects import drive_description
 from io_bridge.emulator.quirks.catalogue import from_table
-from io_bridge.emulator.terminals.analog_io import AnalogIo
-from io_bridge.emulator.terminals.digital_io import DigitalIo
-from io_bridge.emulator.terminals.encoder_input import EncoderInput
 from io_bridge.slaves.device_description import Description, Object, Pdo
 from io_bridge.slaves.drive_config import SIMULATED_IDENTITY, DrivePlant
 from io_bridge.slaves.sii import Identity
@@ -81,14 +82,14 @@ def load_device(path: Path) -> DescribedDevice:
         quirks = from_table(content.get("quirks", {}))
     except ValueError as error:
         bad += [f"{path}: {words}" for words in str(error).splitlines()]
-    kind = content.get("kind")
-    if kind not in tuple(KINDS):
-        bad.append(f"{path}: kind = {kind!r:.80}: one of {', '.join(KINDS)}")
+    kind, known = content.get("kind"), kinds()
+    if kind not in tuple(known):
+        bad.append(f"{path}: kind = {kind!r:.80}: one of {', '.join(known)}")
     model = DeviceTable if kind in DRIVES else PlainTable
     try:
         table = model.model_validate(content)
         if not bad:
-            device = KINDS[table.kind](table)
+            device = known[table.kind](table)
             for quirk in quirks:
                 device.add_quirk(quirk)
             return device
@@ -163,14 +164,27 @@ def _plain(table: DeviceTable) -> DescribedDevice:
     return DescribedDevice(_described(table))
 
 
-KINDS: dict[str, Callable[[DeviceTable], DescribedDevice]] = {
-    "plain": _plain,
-    "digital_io": lambda table: DigitalIo(_described(table), **table.options),
-    "analog_io": lambda table: AnalogIo(_described(table), **table.options),
-    "encoder_input": lambda table: EncoderInput(_described(table), **table.options),
-    "drive": _drive,
-    "multi_axis_drive": _multi_axis_drive,
-}
+def _terminal(make: Callable[..., DescribedDevice], table: DeviceTable) -> DescribedDevice:
+    return make(_described(table), **table.options)
+
+
+def kinds() -> dict[str, Callable[[DeviceTable], DescribedDevice]]:
+    """Return a maker for each kind: plain devices, drives, and a terminal for each module of their folder."""
+    found: dict[str, Callable[[DeviceTable], DescribedDevice]] = {
+        "plain": _plain,
+        "drive": _drive,
+        "multi_axis_drive": _multi_axis_drive,
+    }
+    for entry in pkgutil.iter_modules(terminals.__path__):
+        module = importlib.import_module(f"{terminals.__name__}.{entry.name}")
+        for item in vars(module).values():
+            if (
+                isinstance(item, type)
+                and issubclass(item, DescribedDevice)
+                and item.__module__ == module.__name__
+            ):
+                found[entry.name] = partial(_terminal, item)
+    return found
 
 
 def _pdos(table: DeviceTable, objects: Iterable[Object]) -> dict[str, Any]:

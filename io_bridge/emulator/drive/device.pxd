@@ -25,7 +25,12 @@ cdef struct Drive:
     double slope_nm_s        # 0: none
     int ignores_max_torque
     int deaf                 # it keeps its torque when the watchdog of its controller expires
+    int deaf_from_now        # it does so once its watchdog has expired for the first time
     int stop_wired
+    int stop_warns           # the emergency stop sets a bit of the statusword, and nothing else
+    int stop_runs_on         # the stop ends its operation, and not its torque
+    int runs_on
+    uint16_t warning
     double asked_nm          # behind the slope
     int64_t asked_ns
     int64_t due_ns[QUEUE]

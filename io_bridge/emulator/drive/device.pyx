@@ -19,6 +19,7 @@ cdef enum:                         # statusword of each state; bit 4 = motor pow
     OPERATION_ENABLED = 0x0037
     QUICK_STOP_ACTIVE = 0x0017
     FAULT = 0x0008
+    WARNING = 0x0080               # beside any of them
 
 cdef enum:                         # cyclic synchronous modes
     MODE_POSITION = 8
@@ -63,7 +64,7 @@ cdef void publish(Drive *d) noexcept nogil:
     d.velocity[0] = <int32_t> whole(d.plant.rate_rad_s * counts + 0.5)
     d.torque[0] = <int16_t> whole(permille + 0.5)
     d.sensor[0] = <int32_t> whole(1000.0 * d.plant.sensor_nm + 0.5)
-    d.status[0] = <uint16_t> d.state
+    d.status[0] = <uint16_t> d.state | d.warning
     d.mode_display[0] = d.mode[0]
 
 
@@ -131,7 +132,7 @@ cdef void command(Drive *d) noexcept nogil:
     OP."""
     cdef double limit = torque_limit_nm(d)
     cdef double torque = 0.001 * d.target_torque[0] * d.rated_nm
-    if looped(d):
+    if looped(d) or d.runs_on:
         return
     d.last_mode = 0
     if d.state != OPERATION_ENABLED or not d.in_op or d.mode[0] != MODE_TORQUE:
@@ -150,6 +151,7 @@ cdef void drive_outputs(void *device) noexcept nogil:
     d.status[0] = <uint16_t> d.state
     if d.state != FAULT:
         d.error_code[0] = 0
+        d.runs_on = 0
     command(d)
 
 
@@ -204,6 +206,8 @@ cdef void drive_changed(void *device, int state, int code) noexcept nogil:
     cdef Drive *d = <Drive *> device
     if d.deaf and code == AL_WATCHDOG:
         return
+    if code == AL_WATCHDOG and d.deaf_from_now:
+        d.deaf = 1
     d.in_op = state == AL_OP
     if not d.in_op:
         d.control[0] = 0
@@ -256,7 +260,10 @@ cdef int drive_make(Drive *d, p) except -1:
     d.slope_nm_s = p.torque_slope_nm_s
     d.ignores_max_torque = not p.keeps_max_torque
     d.deaf = not p.has_watchdog
+    d.deaf_from_now = p.watchdog_once
     d.stop_wired = p.stop_wired
+    d.stop_warns = p.stop_does == "warn"
+    d.stop_runs_on = p.stop_does == "run on"
     return 0
 
 
@@ -310,8 +317,14 @@ cdef class DriveDevice(DescribedDevice):
 
     def press_stop(self) -> None:
         """Press the emergency stop; nothing happens where it has no cable."""
-        if self.drive.stop_wired:
-            drive_fail(&self.drive, ERROR_STOPPED)
+        cdef Drive *d = &self.drive
+        if not d.stop_wired:
+            return
+        if d.stop_warns:
+            d.warning = WARNING
+            return
+        d.runs_on = d.stop_runs_on
+        drive_fail(d, ERROR_STOPPED)
 
     def lead(self, angle_rad: float, stiffness_nm_rad: float = 50.0,
              damping_nms: float = 3.5) -> None:

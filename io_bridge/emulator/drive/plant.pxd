@@ -68,6 +68,8 @@ cdef struct Plant:
 
 cdef double friction(const Plant *p, double rate, double *slope) noexcept nogil
 cdef double motor_step(Plant *p, double decay) noexcept nogil
+cdef double motor_decay(const Plant *p, double h) noexcept nogil
+cdef void find_path(Plant *p, double t) noexcept nogil
 cdef void plant_reset(Plant *p) noexcept nogil
 cdef void plant_advance(Plant *p, int64_t t_ns) noexcept nogil
 cdef void plant_hold(Plant *p, double angle_rad, double stiffness, double damping) noexcept nogil

@@ -131,6 +131,11 @@ cdef double motor_step(Plant *p, double decay) noexcept nogil:
     return 0.5 * (before + p.motor_nm)
 
 
+cdef double motor_decay(const Plant *p, double h) noexcept nogil:
+    """Share of a deviation of the torque that is left after h."""
+    return exp(-h / p.torque_lag_s) if p.torque_lag_s > 0.0 else 0.0
+
+
 cdef inline double hands_torque(const Plant *p, const HandsPath *path, double angle,
                                 double rate) noexcept nogil:
     return (p.hands_stiffness * (path.angle_rad - angle)

@@ -12,7 +12,7 @@ from libc.math cimport exp
 from libc.stdint cimport int64_t
 
 from io_bridge.emulator.terminals.analog_io cimport AnalogIo
-from io_bridge.emulator.drive.plant cimport FREE, friction, motor_step
+from io_bridge.emulator.drive.plant cimport FREE, friction, motor_decay, motor_step
 
 cdef enum:
     SUBSTEP_NS = 50000
@@ -26,8 +26,8 @@ cdef double decay_of(double h, double lag_s) noexcept nogil:
 cdef void substep(ShaftState *s, double h) noexcept nogil:
     cdef Plant *a = s.first
     cdef Plant *b = s.second
-    cdef double motor_a = motor_step(a, decay_of(h, a.torque_lag_s))
-    cdef double motor_b = motor_step(b, decay_of(h, b.torque_lag_s))
+    cdef double motor_a = motor_step(a, motor_decay(a, h))
+    cdef double motor_b = motor_step(b, motor_decay(b, h))
     cdef double slip = a.rate_rad_s - b.rate_rad_s
     cdef double twist = a.angle_rad - b.angle_rad - s.untwisted_rad
     cdef double slope_a, slope_b, drag_a, drag_b, shaft, both, m_a, m_b, r_a, r_b, determinant

@@ -74,6 +74,12 @@ OF_SLAVES = {
     "operational": ("1", "1: the drive follows its command."),
     "sensor_torque_nm": ("Nm", "The torque of a sensor, of a simulated drive."),
 }
+# by what is read of each drive
+USUAL = {
+    "torque_nm": "*guard/torque_nm",
+    "enable": "supervisor/enable",
+    "reset": "supervisor/reset",
+}
 OF_THE_BUS = {
     "lost": ("1", "Frames that did not come back."),
     "late": ("1", "Frames that came back too late."),
@@ -119,7 +125,7 @@ def _port(name: str, is_channel: bool) -> Port:
             name, units.of_name(last), "A channel of a terminal, scaled; its name may say its unit."
         )
     unit, about = (OF_SLAVES if slave else OF_THE_BUS)[last]
-    return Port(name, unit, about)
+    return Port(name, unit, about, usual=USUAL.get(last, ""))
 
 
 def _tables(table: Mapping[str, Any], key: str) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from estimators.encoder.settings import (
     Noise,
     Rate,
 )
-from rig_configs.hazards import FALSE_SENSOR, WRONG_SCALE, WRONG_SIGN, answers
+from rig_configs.hazards import FALSE_SENSOR, RUNAWAY, WRONG_SCALE, WRONG_SIGN, answers
 from rig_configs.mistakes import Mistake
 from rig_configs.names import SignalPath
 from rig_configs.numbers import IN_FILE, PositiveMs
@@ -38,11 +38,11 @@ class EncoderFilterBlock(BlockTable):
     kind: Literal["encoder_filter"]
     counts_per_rev: Annotated[CountsPerRev, IN_FILE, answers(WRONG_SCALE)]
     """The counts of the encoder in one turn."""
-    counter_span: Annotated[CounterSpan, IN_FILE] = float(2**32)
+    counter_span: Annotated[CounterSpan, IN_FILE, answers(WRONG_SCALE)] = float(2**32)
     """The number of counts after which the counter begins again; 0: it never does."""
     sign: Annotated[Sign, answers(WRONG_SIGN)] = 1
     """An encoder with -1 counts against the rig's positive sense."""
-    zero_count: Annotated[Count, IN_FILE] = 0.0
+    zero_count: Annotated[Count, IN_FILE, answers(RUNAWAY)] = 0.0
     """The angle is zero at this count."""
     bandwidth_rad_s: Annotated[Rate, IN_FILE] = 310.4
     """The filter follows motion up to this frequency; its acceleration lags by about two over it (6.4 ms)."""
@@ -80,9 +80,9 @@ def mistakes(file: str, rig: Rig, name: str) -> Iterator[Mistake]:
 
 
 READS = (
-    Port("position_count", "count", "The raw count of the encoder."),
-    Port("valid", "1", "1 for a new sample, anything else for none."),
-    Port("elapsed", "1", "Periods since the last executed cycle."),
+    Port("position_count", "count", "The raw count of the encoder.", usual="*/position_count"),
+    Port("valid", "1", "1 for a new sample, anything else for none.", usual="*/*/valid"),
+    Port("elapsed", "1", "Periods since the last executed cycle.", usual="loop/TASK/elapsed"),
     Port(
         "sample_age_s", "s",
         "The sample was taken so long before this cycle; bare: at the cycle.", optional=True,

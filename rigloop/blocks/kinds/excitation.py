@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from rig_configs.hazards import OSCILLATION, SUDDEN_TORQUE, answers
 from rig_configs.names import SignalPath
 from rig_configs.numbers import Positive, PositiveS, Real
 from rig_configs.schema import BlockTable
@@ -21,7 +22,7 @@ class ExcitationBlock(BlockTable):
     """A sum of sines, added to a torque request."""
 
     kind: Literal["excitation"]
-    amplitude_nm: Annotated[Positive, Field(examples=[0.5])]
+    amplitude_nm: Annotated[Positive, Field(examples=[0.5]), answers(OSCILLATION, SUDDEN_TORQUE)]
     """The sum has this peak."""
     base_hz: Annotated[Real, Field(ge=0.01, le=100.0, examples=[0.5])]
     """The sum repeats with this frequency."""
@@ -30,7 +31,7 @@ class ExcitationBlock(BlockTable):
         Field(min_length=1, max_length=256, examples=[[1, 3, 5]]),
     ]
     """The sines are at these multiples of `base_hz`."""
-    ramp_s: PositiveS = 1.0
+    ramp_s: Annotated[PositiveS, answers(SUDDEN_TORQUE)] = 1.0
     """The sum rises to its peak over this time."""
     reads: dict[SignalPath, SignalPath]
 

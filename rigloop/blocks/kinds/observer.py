@@ -12,7 +12,7 @@ from pydantic import Field
 
 from codegen.options.statuses import STATUSES
 from estimators.closed_loop.catalogue import observer_class, observers
-from estimators.closed_loop.observer import DependentObserver, Observer
+from estimators.closed_loop.observer import Observer
 from estimators.closed_loop.settings import (
     ObserverSettings,
     filter_mistakes,
@@ -59,8 +59,9 @@ class ObserverBlock(ObservingBlock):
     """Each state has this standard deviation at the start."""
     start: Annotated[list[Real], Field(examples=[[0.0, 0.0, 0.0]])] | None = None
     """Each state begins at this; the default is that of the mechanism's file."""
-    transition: Literal["published", "exact"] = "exact"
-    """The covariance is moved with the exact slopes of the accelerations, or as in the papers."""
+    transition: Literal["published", "exact", "discrete", "held"] = "exact"
+    """The covariance is moved with the exact slopes of the accelerations, or as in the papers; fast modes need
+    `discrete`, the exponential of the slopes over a step, or `held`, the same from the start alone."""
 
 
 def ports(table: Mapping[str, Any]) -> Ports | None:
@@ -106,8 +107,7 @@ def mistakes(file: str, rig: Rig, name: str) -> Iterator[Mistake]:
     assert isinstance(block, ObserverBlock)
     info = block_info(block)
     yield from in_file(file, f"blocks.{name}", settings_of(block).mistakes(info))
-    dependent = issubclass(observer_class(block.method), DependentObserver)
-    for problem in filter_mistakes(info, dependent):
+    for problem in filter_mistakes(info, observer_class(block.method), block.transition):
         yield Mistake(file, f"blocks.{name}.method", problem, value=block.method)
 
 

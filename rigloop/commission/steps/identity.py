@@ -10,6 +10,8 @@ def measure(bench: Bench) -> Measured:
     """Compare what the drive reports with what the rig states; a serial number of 0 stands for any."""
     found, stated = bench.stand.identity(), bench.axis.identity
     words = f"The drive reports {identity_words(found)}"
+    if found.serial == 0:
+        words += "; it has no serial number: another one of its type would pass for it"
     if stated is None:
         nothing = "Nothing was compared, for the rig states no identity."
         return Measured(0.0, "differences", 0.0, 0.0, f"{words}.", sentence=nothing)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from io_bridge.slaves.moving_objects import AXIS_STEP
+from io_bridge.slaves.own_scale import OwnScale
 from rigloop.commission.motion import fit_motion
 from rigloop.commission.stand import Array, StandError, whole
 from rigloop.commission.step import Bench, Measured, Step
+from rigloop.sign_off.twentieth import OVER_PEAK, higher_peak
 
 MAX_TORQUE = 0x6072
 HALF, SLACK = 0.5, 0.15
-OVER_PEAK = 1.05
 
 
 def measure(bench: Bench) -> Measured:
@@ -20,11 +21,10 @@ def measure(bench: Bench) -> Measured:
     if not limit:
         return Measured(None, "Nm", words="The drive has no torque limit of its own (0x6072).")
     rated_nm = axis.drive_config.rated_torque_nm
-    limit_nm = 1e-3 * limit * rated_nm
     peak_nm = axis.drive_config.peak_torque_nm
-    if limit_nm > OVER_PEAK * peak_nm:
-        words = f"The drive's own limit (0x6072) is {limit_nm:.3g} Nm; the rig has peak_torque_nm = {peak_nm:g}."
-        return Measured(limit_nm, "Nm", 0.0, OVER_PEAK * peak_nm, words)
+    own = OwnScale(rated_nm, limit)
+    if words := higher_peak(own, rated_nm, peak_nm):
+        return Measured(own.most_nm(rated_nm), "Nm", 0.0, OVER_PEAK * peak_nm, f"{words}.")
     full = bench.motion
     share = _share(bench, by, limit)
     words = f"With 0x6072 at half the torque of the walk, {100.0 * share:.0f} % of it was left."

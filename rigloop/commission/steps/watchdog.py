@@ -10,23 +10,32 @@ from rigloop.commission.step import Bench, Measured, Step
 PLAYED_S = 0.12
 SHARE = 0.6
 SLACK_S = 0.03
+TIMES = ("first", "second")  # a watchdog that has run out once may not do so again
 
 
 def measure(bench: Bench) -> Measured:
-    """Kill the cycle while a torque acts, and read the drive's torque past it until it has ended."""
+    """Kill the cycle while a torque acts, and read the drive's torque past it until it has ended; then once more."""
     axis = bench.axis
     stated = 1e-3 * axis.drive_config.watchdog_ms
     torque = np.full(round(PLAYED_S / axis.period_s), SHARE * axis.walk_nm)
-    ending = bench.stand.kill(torque)
     most = 1.2 * stated + SLACK_S
-    if ending.after_s is None:
-        words = f"{1e3 * ending.watched_s:.0f} ms after the last frame the torque still acted."
-        return Measured(None, "ms", most=1e3 * most, words=words)
-    if ending.after_s > most >= ending.after_s - ending.unseen_s:
-        unseen = f"nobody looked at the drive for {1e3 * ending.unseen_s:.0f} ms, in which its torque ended"
-        raise StandError(f"this machine was late: {unseen}")
-    words = f"The torque ended {1e3 * ending.after_s:.0f} ms after the last frame; the rig has {1e3 * stated:g} ms."
-    return Measured(1e3 * ending.after_s, "ms", None, 1e3 * most, words)
+    longest = 0.0
+    for time in TIMES:
+        ending = bench.stand.kill(torque)
+        if ending.after_s is None:
+            words = f"{1e3 * ending.watched_s:.0f} ms after the last frame the torque still acted, at the {time} kill."
+            return Measured(None, "ms", most=1e3 * most, words=words)
+        if ending.after_s > most >= ending.after_s - ending.unseen_s:
+            unseen = f"nobody looked at the drive for {1e3 * ending.unseen_s:.0f} ms, in which its torque ended"
+            raise StandError(f"this machine was late: {unseen}")
+        longest = max(longest, ending.after_s)
+        if longest > most:
+            break
+    words = (
+        f"The torque ended {1e3 * longest:.0f} ms after the last frame, the longest of {len(TIMES)}; the rig has "
+        f"{1e3 * stated:g} ms."
+    )
+    return Measured(1e3 * longest, "ms", None, 1e3 * most, words)
 
 
 STEP = Step(
@@ -34,7 +43,7 @@ STEP = Step(
     name="watchdog",
     title="Watchdog of the drive",
     question="Does the drive end its torque when its master dies?",
-    commands="A steady torque; then the process of the cycle is killed.",
+    commands="A steady torque; then the process of the cycle is killed. This twice.",
     measure=measure,
     good="The drive ends its torque by itself.",
     bad="The drive keeps its torque when its master dies.",

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fifo_priority import may_be_fifo
+from script_paths import where_parts_are
 
 from rt_core.injection.load import BusyBlock
 from rt_core.lateness.cause import Cause
@@ -73,9 +74,10 @@ def test_every_injected_overrun_gets_the_cause_that_was_injected(tmp_path):
         capture_output=True,
         text=True,
         timeout=120,
+        env=where_parts_are(CAUSES),
     )
+    assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads((tmp_path / "causes.json").read_text())
-    assert done.returncode == 0, done.stdout
     assert found["injected"] == len(found["cycles"])
     assert found["without_cause"] == 0
     (own, n_own), (stolen, n_stolen), (others, n_others) = found["shares"].values()

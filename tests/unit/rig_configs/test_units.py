@@ -92,6 +92,7 @@ def test_what_is_no_unit_is_refused_with_a_sentence(text):
         ("Nm", "Nm"), ("rad/s^2", "rad/s^2"), ("1", "1"), ("kg m^2", "kg m^2"), ("Nm Nm/s", "kg^2 m^4/s^5"),
         ("N m N m", "Nm^2"),
         ("ms", "ms"), ("1/s", "1/s"), ("m/ms", "1000 m/s"),
+        ("Nm/rad", "Nm/rad"), ("Nms/rad", "Nm s/rad"),
     ],
 )  # fmt: skip
 def test_print(text, printed):
@@ -104,6 +105,7 @@ def test_print(text, printed):
         ("wheel/angle_rad", "rad"), ("rate_rad_s", "rad/s"), ("guide/wheel/acceleration_rad_s2", "rad/s^2"),
         ("guide/torque_nm", "Nm"), ("loop/a/late_ns", "ns"), ("status", None), ("s", None), ("m", None),
         ("position_count", "count"), ("rad_s", "rad/s"), ("flow_kg_s", None),
+        ("pulses_per_s", None), ("counts_per_rev", "count/rev"),
         ("spring_n_m", "N/m"), ("energy_j", "J"), ("status/ok", None),
     ],
 )  # fmt: skip

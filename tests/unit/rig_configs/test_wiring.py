@@ -1,5 +1,7 @@
 """Units are checked where a port is wired: the mistake names both ends, both units and what would do."""
 
+import re
+
 import pytest
 
 from rig_configs.load import HERE, find_rig
@@ -87,3 +89,69 @@ def test_an_output_whose_unit_nobody_knows_is_not_checked_and_check_says_so(tmp_
     path = tmp_path / "rig.toml"
     path.write_text(text)
     assert any("blocks.relay.reads.angle_rad" in note for note in signal_notes(load(str(path)).rig))
+
+
+BARE = """
+title = "My first rig"
+[tasks.main]
+period_us = 1000
+blocks = ["bus", "wheel", "spring", "guard"]
+[blocks.bus]
+kind = "bus"
+[blocks.bus.drives.handle]
+counts_per_rev = 131072
+rated_torque_nm = 5.0
+peak_torque_nm = 15.0
+[blocks.wheel]
+kind = "encoder_filter"
+counts_per_rev = 131072
+bandwidth_rad_s = 200.0
+[blocks.wheel.reads]
+[blocks.spring]
+kind = "gain"
+gain = -4.0
+unit = "Nm"
+reads = { u = "wheel/angle_rad" }
+[blocks.guard]
+kind = "guard"
+limit_nm = 3.0
+rate_nm_s = 500.0
+request_sign = 1
+max_angle_rad = 6.0
+max_rate_rad_s = 20.0
+[blocks.guard.reads]
+"""
+
+
+def test_a_port_without_a_wire_names_the_signals_that_it_usually_reads(tmp_path):
+    said = told(tmp_path, "", "", BARE)
+    for port, signal in {
+        "bus.reads.handle/torque_nm": "guard/torque_nm",
+        "wheel.reads.position_count": "bus/handle/position_count",
+        "wheel.reads.elapsed": "loop/main/elapsed",
+        "guard.reads.own_cycle": "loop/main/cycle",
+        "guard.reads.sensor_valid": "wheel/trusted",
+        "guard.reads.heartbeat": "supervisor/heartbeat",
+        "guard.reads.angle_rad": "wheel/angle_rad",
+        "guard.reads.actuator_ready": "bus/handle/operational",
+    }.items():
+        (mistake,) = (line for line in said if f"blocks.{port}: missing" in line)
+        assert mistake.endswith(f"wire it to '{signal}'"), mistake
+
+
+def test_following_what_a_check_says_of_bare_ports_wires_a_rig(tmp_path):
+    said = told(tmp_path, "", "", BARE)
+    path = tmp_path / "wired.toml"
+    wires = {}
+    for line in said:
+        key, _, remedy = line.partition(": missing; wire it to ")
+        _, block, _, port = key.rpartition(": ")[2].split(".", 3)
+        first = re.search(r"'(.+?)'|such as ([^,]+)", remedy)
+        wires.setdefault(block, {})[port] = first[1] or first[2]
+    text = BARE
+    for block, reads in wires.items():
+        lines = "".join(f'"{port}" = "{signal}"\n' for port, signal in reads.items())
+        head = f"[blocks.{block}.reads]\n"
+        text = text.replace(head, head + lines) if head in text else text + head + lines
+    path.write_text(text)
+    assert load(str(path)).rig.blocks["guard"].reads["torque_request_nm"] == "spring/y"

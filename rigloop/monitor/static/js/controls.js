@@ -96,6 +96,9 @@ export class Controls {
     if (event.key === " " && event.target.tagName !== "BUTTON") {
       event.preventDefault();
       this.page.strips.hold();
-    } else if (event.key === "a" || event.key === "b") this.page.strips.setCursor(event.key.toUpperCase());
+    } else if (event.key === "a" || event.key === "b") {
+      const { plots } = this.page.scope;
+      (plots.pointerS == null ? this.page.strips : plots).setCursor(event.key.toUpperCase());
+    }
   }
 }

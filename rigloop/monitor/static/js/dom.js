@@ -26,6 +26,9 @@ export function number(value, digits = 5) {
   return value.toFixed(Math.max(0, Math.min(6, digits - 1 - Math.floor(Math.log10(Math.max(size, 0.01))))));
 }
 
+// a number of an axis: no more places than it has
+export const tick = (value, digits = 6) => (value == null ? "" : String(Number(value.toPrecision(digits))));
+
 export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 // a canvas with as many pixels as the screen has under it

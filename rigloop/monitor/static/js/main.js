@@ -8,9 +8,12 @@ import { Histograms } from "./histograms.js";
 import { State } from "./state.js";
 import { Live } from "./live.js";
 import { Controls } from "./controls.js";
+import { Scope } from "./scope.js";
 
 const KEEP_MS = 600;
 const MOST_STRIPS = 6; // that a rig without a layout begins with
+const MOST_STRIPS_OF_A_PAGE = 40;
+const MOST_IN_A_STRIP = 8;
 const THEMES = ["auto", "light", "dark"];
 
 class Page {
@@ -28,6 +31,7 @@ class Page {
     this.histograms = new Histograms();
     this.state = new State();
     this.live = new Live(this);
+    this.scope = new Scope(this);
     this.controls = new Controls(this);
     this.connection = new Connection((m) => this.take(m), (h, n) => this.takeFrame(h, n), (is, why) => this.connected(is, why));
     $("span").addEventListener("change", () => this.chooseSpan(Number($("span").value)));
@@ -36,6 +40,7 @@ class Page {
     $("wanted").addEventListener("change", (event) => this.add(event));
     $("theme").addEventListener("click", () => this.chooseTheme(THEMES[(THEMES.indexOf(this.layout.theme) + 1) % THEMES.length]));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.repaint());
+    this.addFolds();
     requestAnimationFrame(() => this.frame());
     setTimeout(() => this.scene.load(), 0);
   }
@@ -67,6 +72,8 @@ class Page {
       histograms: () => this.histograms.take(message.tasks),
       said: () => this.say(message.good, message.words),
       gone: () => this.gone(message.words),
+      scope: () => this.scope.takeState(message),
+      captures: () => this.scope.takeNames(message.names),
     };
     handlers[message.kind]?.();
   }
@@ -76,6 +83,8 @@ class Page {
       this.strips.live.take(this.followed, header.groups, numbers, this.layout.span_s);
       this.hasNew = true;
     } else if (header.kind === "range") this.strips.takeRange(header, numbers);
+    else if (header.kind === "capture") this.scope.takeCapture(header, numbers);
+    else if (header.kind === "spectra") this.scope.takeSpectra(header, numbers);
     else if (header.kind === "pose") this.scene.pose(header.index, numbers);
   }
 
@@ -102,6 +111,8 @@ class Page {
     this.layout = layout;
     $("span").value = String(layout.span_s);
     this.square.offer(rig.signals, layout.across, layout.up);
+    this.scope.show(layout.scope, rig.shown.slice(0, MOST_STRIPS));
+    this.fold();
     this.strips.zoomed = this.strips.frozenS = null;
     this.heldChanged(false);
     this.repaint();
@@ -143,6 +154,7 @@ class Page {
 
   changed() {
     this.strips.show(this.layout.strips);
+    this.offerStrips();
     this.follow();
     this.keep();
   }
@@ -156,9 +168,39 @@ class Page {
       return;
     }
     $("wanted").value = "";
-    if (this.layout.strips.length >= 40) return;
-    this.layout.strips.push([path]);
+    const strip = this.layout.strips[Number($("where").value)];
+    if (strip && strip.length < MOST_IN_A_STRIP && !strip.includes(path)) strip.push(path);
+    else if (this.layout.strips.length < MOST_STRIPS_OF_A_PAGE) this.layout.strips.push([path]);
+    else return;
     this.changed();
+  }
+
+  // strips that another signal may go into
+  offerStrips() {
+    $("where").replaceChildren(el("option", { value: "-1", text: "a new strip" }), ...this.layout.strips.map((paths, k) => el("option", { value: String(k), text: paths.join(", ") })));
+  }
+
+  // each panel folds to its title
+  addFolds() {
+    for (const section of document.querySelectorAll("main section")) {
+      const title = section.querySelector("h2");
+      const button = el("button", { type: "button", class: "fold", "aria-expanded": "true", "aria-label": `fold ${title.textContent}`, onclick: () => {
+        const { hidden } = this.layout;
+        this.layout.hidden = hidden.includes(section.id) ? hidden.filter((id) => id !== section.id) : [...hidden, section.id];
+        this.fold();
+        this.keep();
+      } });
+      title.before(button);
+    }
+  }
+
+  fold() {
+    for (const section of document.querySelectorAll("main section")) {
+      const is = this.layout.hidden.includes(section.id);
+      section.classList.toggle("folded", is);
+      section.querySelector(".fold").setAttribute("aria-expanded", String(!is));
+    }
+    this.hasNew = true;
   }
 
   removeStrip(place) {
@@ -191,6 +233,9 @@ class Page {
     else document.documentElement.dataset.theme = this.layout.theme;
     setText($("theme"), `Theme: ${this.layout.theme}`);
     this.strips.show(this.layout.strips);
+    this.offerStrips();
+    this.scope.plots.repaint();
+    this.scope.spectra.repaint();
     this.scene.build();
     this.hasNew = true;
   }

@@ -1,5 +1,5 @@
 // One signal over another, as torque over angle.
-import { $, el, sharp, colour, number } from "./dom.js";
+import { $, el, sharp, colour, tick } from "./dom.js";
 
 const MOST = 1500; // points
 const EDGE = { left: 58, right: 10, top: 8, bottom: 30 };
@@ -48,20 +48,22 @@ export class Square {
     drawn.fillStyle = colour("--soft");
     drawn.font = "12px sans-serif";
     drawn.lineWidth = 1;
-    for (let k = 0; k <= 4; k++) {
-      const x = x0 + ((x1 - x0) * k) / 4;
-      const y = y0 + ((y1 - y0) * k) / 4;
+    const tell = (value, text, along) => {
+      const x = along ? px(value) : EDGE.left;
+      const y = along ? height - EDGE.bottom : py(value);
       drawn.beginPath();
-      drawn.moveTo(px(x), EDGE.top);
-      drawn.lineTo(px(x), height - EDGE.bottom);
-      drawn.moveTo(EDGE.left, py(y));
-      drawn.lineTo(width - EDGE.right, py(y));
+      drawn.moveTo(x, along ? EDGE.top : y);
+      drawn.lineTo(along ? x : width - EDGE.right, y);
       drawn.stroke();
-      drawn.textAlign = k === 0 ? "left" : k === 4 ? "right" : "center";
-      drawn.fillText(`${number(x, 3)}${k === 4 ? ` ${this.page.unit(this.across)}` : ""}`, px(x), height - EDGE.bottom + 16);
-      drawn.textAlign = "right";
-      drawn.fillText(`${number(y, 3)}${k === 4 ? ` ${this.page.unit(this.up)}` : ""}`, EDGE.left - 5, py(y) + (k === 4 ? 9 : 4));
-    }
+      drawn.textAlign = along ? "center" : "right";
+      drawn.fillText(text, along ? x : EDGE.left - 5, along ? y + 16 : y + 4);
+    };
+    ticks(x0, x1, width / 90).forEach((x) => tell(x, tick(x, 4), true));
+    ticks(y0, y1, height / 50).forEach((y) => tell(y, tick(y, 4), false));
+    drawn.textAlign = "right";
+    drawn.fillText(this.page.unit(this.across), width - EDGE.right, height - EDGE.bottom - 5);
+    drawn.textAlign = "left";
+    drawn.fillText(this.page.unit(this.up), EDGE.left + 5, EDGE.top + 11);
     drawn.strokeStyle = colour("--s0");
     drawn.lineWidth = 1.4;
     drawn.beginPath();
@@ -72,6 +74,16 @@ export class Square {
     drawn.arc(px(xs.at(-1)), py(ys.at(-1)), 5, 0, 7);
     drawn.fill();
   }
+}
+
+// round numbers within a range
+function ticks(low, high, most) {
+  const rough = (high - low) / Math.max(2, most);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].find((s) => s * power >= rough) * power;
+  const found = [];
+  for (let k = Math.ceil(low / step); k * step <= high; k++) found.push(Number((k * step).toPrecision(12)));
+  return found;
 }
 
 function spread(values) {

@@ -1,5 +1,5 @@
 // Strips: signals over time, with zoom, cursors and read-out while cycles come in.
-import { $, el, setText, number, colour } from "./dom.js";
+import { $, el, setText, number, tick, colour } from "./dom.js";
 import { Cycles } from "./cycles.js";
 
 const HEIGHT = 100;
@@ -47,7 +47,7 @@ export class Strips {
       names.append(el("span", { class: "name" }, value, el("span", { text: `${unit} ${path}`.trim() })));
       return value;
     });
-    names.append(el("button", { type: "button", text: "remove", "aria-label": `remove ${strip.paths.join(", ")}`, onclick: () => this.page.removeStrip(place) }));
+    names.append(el("button", { type: "button", text: "×", title: "remove", "aria-label": `remove ${strip.paths.join(", ")}`, onclick: () => this.page.removeStrip(place) }));
     const box = el("div", { class: "plot", role: "group", "aria-label": strip.paths.join(", ") }, names);
     $("plots").append(box);
     const axis = { stroke: colour("--soft"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false }, font: "12px sans-serif" };
@@ -58,7 +58,7 @@ export class Strips {
       height: isLast ? height + 21 : height,
       legend: { show: false },
       scales: { x: { time: false }, y: { range: (u, low, high) => (low == null ? [-1, 1] : uPlot().rangeNum(low, high, 0.1, true)) } },
-      axes: [isLast ? { ...axis, size: 24, values: (u, ticks) => ticks.map((t) => `${number(t, 6)} s`) } : { ...axis, size: 3, values: (u, ticks) => ticks.map(() => "") }, { ...axis, size: 62, values: (u, ticks) => ticks.map((t) => number(t, 4)) }],
+      axes: [isLast ? { ...axis, size: 24, values: (u, ticks) => ticks.map((t) => `${tick(t)} s`) } : { ...axis, size: 3, values: (u, ticks) => ticks.map(() => "") }, { ...axis, size: 62, values: (u, ticks) => ticks.map((t) => tick(t, 4)) }],
       series: [{}, ...strip.paths.map((path, k) => ({ label: path, stroke: colour(`--s${k % 8}`), width: 1.5, points: { show: false } }))],
       cursor: { sync: { key: "strips", setSeries: false }, drag: { x: true, y: false, setScale: false }, points: { show: false } },
       hooks: {

@@ -2,6 +2,7 @@
 
 import pytest
 
+from codegen.description.builder import MechanismBuilder
 from codegen.description.mechanism import MECHANISMS, MechanismError, load, parse
 from codegen.description.plausible import doubts
 
@@ -64,3 +65,18 @@ def test_another_unit_is_doubted_by_name(tmp_path, old, new, key, likely):
 def test_a_number_that_no_kernel_can_calculate_with_is_refused_by_name(value):
     with pytest.raises(MechanismError, match=r"arm\.mass_kg"):
         parse(PENDULUM.replace("mass_kg = 2.0", f"mass_kg = {value}"), "pendulum.toml")
+
+
+def test_a_body_that_nothing_joins_beside_others_is_doubted(tmp_path):
+    made = MechanismBuilder("m").angle("a").rigid_body(
+        "arm", points=[(0, 0, 0), "tip"], axis=(0, 0, 1), angle="a", mass_kg=1.0, centre_m=(0.5, 0, 0),
+        inertia_kg_m2=0.1,
+    )  # fmt: skip
+    made.point("tip", position_m=(1, 0, 0), moves="xy").point("p", position_m=(3, 0, 0), moves="xy")
+    made.point("q", position_m=(4, 0, 0), moves="xy")
+    made.rigid_body(
+        "stray", points=["p", "q"], axis=(0, 0, 1), mass_kg=1.0, centre_m=(3.5, 0, 0), inertia_kg_m2=0.1
+    )  # fmt: skip
+    path = made.save(tmp_path)
+    (told,) = (words for words in doubts(load(path), path) if "hangs on nothing" in words)
+    assert told.startswith("rigid_body.stray")

@@ -75,3 +75,26 @@ def test_an_inertia_that_no_body_has_is_refused(inertia):
     )  # fmt: skip
     with pytest.raises(MechanismError, match="belongs to no body"):
         made.build()
+
+
+def test_bodies_that_can_move_without_mass_are_each_named_with_a_remedy():
+    made = MechanismBuilder("m")
+    for name, at, mass in (("slim", 0, 1.0), ("leaf", 1, 0.0), ("lost", 2, 0.0)):
+        made.point(f"{name}_p", position_m=(at, 0, 0))
+        for letter, way in zip("uvw", ((1, 0, 0), (0, 1, 0), (0, 0, 1)), strict=True):
+            made.unit_vector(f"{name}_{letter}", direction=way)
+        vectors = [f"{name}_{letter}" for letter in "uvw"]
+        inertia = (mass, mass, 0.0)  # none about z
+        made.rigid_body(
+            name, points=[f"{name}_p"], vectors=vectors, mass_kg=mass, centre_m=(at, 0, mass), inertia_kg_m2=inertia
+        )  # fmt: skip
+        if name != "lost":
+            made.revolute(name, bodies=[name, "ground"], point_m=(at, 0, 0), axis=(0, 0, 1))
+    with pytest.raises(MechanismError) as caught:
+        made.build()
+    told = {m.key: m for m in caught.value.mistakes}
+    assert list(told) == ["rigid_body.slim", "rigid_body.leaf", "rigid_body.lost"]
+    assert "no inertia about a way" in told["rigid_body.slim"].problem
+    assert "inertia_kg_m2" in told["rigid_body.slim"].remedy
+    assert all("carries none" in told[f"rigid_body.{name}"].problem for name in ("leaf", "lost"))
+    assert "lost_p_x" in told["rigid_body.lost"].problem

@@ -80,3 +80,49 @@ def test_a_constraint_that_holds_nothing_is_refused(table, keys, key, told):
     with pytest.raises(MechanismError) as caught:
         made.build()
     assert any(m.key == f"{table}.wrong.{key}" and told in str(m) for m in caught.value.mistakes)
+
+
+def test_rates_that_are_written_are_those_of_a_blade(twin, tmp_path):
+    # a trailer's wheel: the same row written and by the element, in a heading of 0.3 rad
+    found = []
+    for is_written in (True, False):
+        made = MechanismBuilder(f"trailer_{is_written}").point(
+            "A", position_m=(0, 0, 0), moves="xy"
+        )
+        made.point("B", position_m=(math.cos(0.3), math.sin(0.3), 0), moves="xy")
+        made.rigid_body(
+            "plate", points=["A", "B"], axis=(0, 0, 1), mass_kg=2.0, centre_m=(0.5, 0.1, 0), inertia_kg_m2=0.3
+        )  # fmt: skip
+        made.wrench("push", body="plate", point_m=(1, 0.2, 0), force_n=(3.0, 4.0, 0))
+        if is_written:
+            row = "rate(A_y) * (B_x - A_x) - rate(A_x) * (B_y - A_y)"
+            made.rate_constraint("blade", expression=row)
+        else:
+            edge = (math.cos(0.3), math.sin(0.3), 0)
+            made.knife_edge("blade", body="plate", point_m=(0, 0, 0), edge=edge)
+        made.output("A/x_m_s2", "A_x.acceleration").output("B/y_m_s2", "B_y.acceleration")
+        stepper = twin(made.save(tmp_path)).Kernel()
+        stepper.reset()
+        found.append(list(stepper.outputs.values()))
+    np.testing.assert_allclose(*found, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("table", "keys", "key"), [
+    ("rate_constraint", {"expression": "A_x"}, "expression"),
+    ("rate_constraint", {"expression": "rate(A_x) + 1"}, "expression"),
+    ("rate_constraint", {"expression": "rate(A_x) * rate(A_y)"}, "expression"),
+    ("rate_constraint", {"expression": "A_y * rate(A_x)"}, "expression"),
+    ("knife_edge", {"body": "plate", "point_m": (0, 0, 0), "edge": (0, 0, 1)}, "edge"),
+    ("knife_edge", {"body": "plat", "point_m": (0, 0, 0), "edge": (1, 0, 0)}, "body"),
+    ("wheel", {"body": "plate", "centre_m": (0, 0, 0), "axis": (0, 0, 1), "radius_m": 0.1}, "axis"),
+    ("wheel", {"body": "plate", "centre_m": (0, 0, 0), "axis": (1, 0, 0), "radius_m": 0}, "radius_m"),
+])  # fmt: skip
+def test_wrong_rows_of_rates_name_their_key(table, keys, key):
+    made = MechanismBuilder("m").point("A", position_m=(0, 0, 0)).point("B", position_m=(1, 0, 0))
+    made.point("C", position_m=(0, 1, 0))
+    inertia = {"mass_kg": 1, "centre_m": (0.5, 0, 0), "inertia_kg_m2": (1, 1, 1)}
+    made.rigid_body("plate", points=["A", "B", "C"], **inertia)
+    getattr(made, table)("wrong", **keys)
+    with pytest.raises(MechanismError) as caught:
+        made.build()
+    assert f"{table}.wrong.{key}" in [m.key for m in caught.value.mistakes]

@@ -11,7 +11,7 @@ from codegen.description.builder import MechanismBuilder
 from codegen.description.mechanism import MECHANISMS, MechanismError, load
 from codegen.expressions.dag import evaluate
 from codegen.pose.built import built_pose
-from codegen.system.particles import is_flat, particle_masses, particle_positions
+from codegen.system.particles import PAIRS, is_flat, particle_masses
 
 SEEDS = st.integers(0, 2**32 - 1)
 FLATNESS = st.floats(0.02, 1.0)
@@ -22,6 +22,12 @@ def drawn(seed, flatness):
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(4, 3)) * (1.0, 1.0, flatness)
     return points, rng.uniform(0.01, 3.0, 6), rng.normal(size=(6, 3)), rng.normal(size=6)
+
+
+def particle_positions(points):
+    """Positions of the ten particles in the order of their masses: the points, then the middles of the pairs."""
+    at = np.asarray(points, float)
+    return np.array([*at, *((at[i] + at[j]) / 2.0 for i, j in PAIRS)])
 
 
 def second_moment(masses, places):

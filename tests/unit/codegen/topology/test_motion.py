@@ -5,9 +5,10 @@ import math
 import pytest
 
 from codegen.description.builder import MechanismBuilder
-from codegen.description.mechanism import load
+from codegen.description.mechanism import MechanismError, load
 from codegen.topology.frames import placing
 from codegen.topology.motion import topology
+from codegen.tree.closed import closed_tree
 from tests.parts.random_trees import random_tree
 
 INERTIA = (0.02, 0.03, 0.04)
@@ -134,3 +135,42 @@ def test_the_largest_branch_follows_by_four_numbers():
             assert made.gamma == (1.0, 0.0), link.name
             assert abs(made.b) < 1e-9
         assert math.hypot(*made.alpha) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("cut", ["a", "b", "c"])
+def test_a_loop_is_cut_where_its_user_says(cut):
+    made = planar("closed")
+    bar(made, "crank", (0, 0, 0), (0, 1, 0))
+    bar(made, "coupler", (0, 1, 0), (2, 1, 0))
+    bar(made, "rocker", (2, 1, 0), (2, 0, 0))
+    pin(made, "a", ["crank", "ground"], (0, 0, 0))
+    pin(made, "b", ["coupler", "crank"], (0, 1, 0))
+    pin(made, "c", ["rocker", "ground"], (2, 0, 0))
+    pin(made, "d", ["coupler", "rocker"], (2, 1, 0))
+    mechanism = made.cut(f"revolute.{cut}").build()
+    cuts = topology(mechanism.system).tree.cuts
+    assert f"revolute/{cut}" in [c.element for c in cuts]
+    assert not any(c.element == "revolute/d" for c in cuts)
+    assert len(closed_tree(mechanism).made.system.coordinates) == 3
+
+
+def test_cuts_that_name_nothing_or_leave_a_loop_are_named():
+    def two_loops():
+        made = planar("two")
+        for k in (0, 3):
+            bar(made, f"crank{k}", (k, 0, 0), (k, 1, 0))
+            bar(made, f"coupler{k}", (k, 1, 0), (k + 2, 1, 0))
+            bar(made, f"rocker{k}", (k + 2, 1, 0), (k + 2, 0, 0))
+            pin(made, f"a{k}", [f"crank{k}", "ground"], (k, 0, 0))
+            pin(made, f"b{k}", [f"coupler{k}", f"crank{k}"], (k, 1, 0))
+            pin(made, f"c{k}", [f"rocker{k}", "ground"], (k + 2, 0, 0))
+            pin(made, f"d{k}", [f"coupler{k}", f"rocker{k}"], (k + 2, 1, 0))
+        return made
+
+    with pytest.raises(
+        MechanismError, match=r"cuts = 'revolute\.nothing'.*is no element with rows"
+    ):
+        two_loops().cut("revolute.nothing").build()
+    with pytest.raises(MechanismError, match=r"revolute\.d3.*which `cuts` leaves.*add it to cuts"):
+        closed_tree(two_loops().cut("revolute.b0").build())
+    assert closed_tree(two_loops().cut("revolute.b0", "revolute.d3").build())

@@ -10,7 +10,7 @@ import zmq
 
 from io_bridge.doorway import keys, local_socket
 from io_bridge.doorway.caller import Caller
-from io_bridge.doorway.door import Door
+from io_bridge.doorway.door import Client, Door
 from io_bridge.doorway.gatekeeper import DOMAIN, Gatekeeper
 from io_bridge.doorway.local_socket import DoorError
 
@@ -147,3 +147,30 @@ gc.collect()
 """
     endpoint = local_socket.local_endpoint("lab")
     subprocess.run([sys.executable, "-c", program, endpoint], check=True, timeout=20)
+
+
+def test_a_large_answer_has_left_once_its_client_takes_it(door):
+    with zmq.Context() as context, context.socket(zmq.DEALER) as client:
+        client.setsockopt(zmq.RCVHWM, 1)
+        client.setsockopt(zmq.LINGER, 0)
+        client.connect(local_socket.local_endpoint("lab"))
+        client.send(b"hello")
+        letter = next_letter(door)
+        # more than the sockets of the system hold
+        sent = [door.send_large(letter.client, bytes(1 << 22)) for _ in range(8)]
+        assert not sent[-1].done
+        for _ in sent:
+            assert client.poll(10_000)
+            client.recv()
+        sent[-1].wait(10)
+        assert all(one.done for one in sent)
+        waiting = [door.send_large(letter.client, bytes(1 << 22)) for _ in range(8)]
+    # of a client that has gone, as soon as the door looks
+    for _ in range(200):
+        door.wait(0.05)
+        if all(one.done for one in waiting):
+            break
+    else:
+        raise AssertionError("answers to nobody are kept")
+    nobody = Client("local", b"nobody")
+    assert door.send_large(nobody, b"x") is None

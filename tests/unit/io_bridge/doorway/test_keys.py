@@ -46,7 +46,13 @@ def test_a_key_is_authorised_once_and_revoked(folder, tmp_path):
     other = keys.new_pair(tmp_path / "other").public
     keys.authorise(folder, "lab", public)
     assert keys.authorised(folder) == {"lab": public}
-    for name, key in (("lab", other), ("again", public), ("../x", other), ("x", "short")):
+    for name, key in (
+        ("lab", other),
+        ("again", public),
+        ("../x", other),
+        ("x", "short"),
+        ("local", other),
+    ):
         with pytest.raises(KeyFileError):
             keys.authorise(folder, name, key)
     keys.revoke(folder, "lab")

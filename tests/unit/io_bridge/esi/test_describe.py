@@ -4,6 +4,7 @@ import ctypes
 from pathlib import Path
 
 import pytest
+from al_states import await_now
 from said import says_each
 from swaps import swapped
 
@@ -12,7 +13,6 @@ from io_bridge.emulator.catalogue.devices import make_device
 from io_bridge.emulator.segment import Segment
 from io_bridge.master.bringup import Master
 from io_bridge.master.master import SdoAbortError
-from io_bridge.master.state_change import await_now
 from io_bridge.slaves.sii_contents import read_contents
 from io_bridge.slaves.terminal_config import ChannelConfig, TerminalConfig
 

@@ -4,11 +4,11 @@ import struct
 import time
 
 import pytest
+from al_states import await_now
 
 from io_bridge.emulator.drive.device import DriveDevice
 from io_bridge.master.mailbox import LEAST_BYTES, MailboxError
 from io_bridge.master.master import Master
-from io_bridge.master.state_change import await_now
 from io_bridge.slaves.drive_config import DrivePlant
 from io_bridge.slaves.errors import BringUpError, SdoAbortError
 from io_bridge.slaves.state_limits import StateLimits

@@ -4,12 +4,15 @@ import os
 import signal
 import socket
 import subprocess
+import time
 from types import SimpleNamespace
 
+import msgspec
 import pytest
 
 from rigloop.api.rig import NotRunningError, Rig
-from rigloop.api.supervisor import Supervisor
+from rigloop.api.supervisor import NotAnsweringError, Supervisor
+from rigloop.live_values.orders import LiveAnswer, LiveOrder
 
 
 @pytest.fixture
@@ -85,3 +88,39 @@ def test_what_the_command_line_refuses_comes_without_its_box(played):
     assert str(supervisor.refusal()).splitlines()[-1] == "Invalid value for '--mode': 'quick'"
     assert "│" not in str(supervisor.refusal())
     assert "╭" not in str(supervisor.refusal())
+
+
+def test_a_supervisor_that_stands_still_is_waited_for_once(played):
+    supervisor, end = played
+
+    def ask(timeout_s=10.0):
+        return supervisor.ask({"gain": 1.0}, (), (), "anna", timeout_s)
+
+    with pytest.raises(NotAnsweringError, match=r"within 0\.01 s"):
+        ask(0.01)
+    order = msgspec.json.decode(end.recv(1000), type=LiveOrder)
+    # whenever it goes on, it knows that nobody waits
+    assert 0 < order.until_ns <= time.monotonic_ns()
+    with pytest.raises(NotAnsweringError, match="not answered yet"):
+        ask()
+    # the late answer, then that of the next order
+    for number in (order.number, order.number + 1):
+        end.sendall(msgspec.json.encode(LiveAnswer(number, 5)) + b"\n")
+    assert ask() == 5
+
+
+def test_a_supervisor_that_was_killed_has_not_refused_to_start(played):
+    supervisor, _ = played
+    supervisor.process.returncode = -9
+    words = str(supervisor.refusal())
+    assert "killed (SIGKILL)" in words
+    assert "`rigloop report`" in words
+    assert "mode" not in words
+
+
+def test_an_order_to_arm_has_a_moment_after_which_it_is_void(played):
+    supervisor, end = played
+    supervisor.arm(5.0)
+    word, until = end.recv(100).split()
+    assert word == b"arm"
+    assert abs(int(until) - time.monotonic_ns() - 5_000_000_000) < 5_000_000_000

@@ -36,6 +36,14 @@ def test_a_drive_that_does_not_answer_has_confirmed_nothing():
     assert not take_torque_away(Master(lambda frame: None), 0x1001)
 
 
+def test_a_frame_that_is_lost_before_the_kill_is_sent_again(tmp_path):
+    with stand_of(write_rig(tmp_path, "simulated")) as stand:
+        master, station = stand._master()
+        passes, lost = master._transact, [None, None]
+        master._transact = lambda frame: lost.pop() if lost else passes(frame)
+        assert torque_reader(master, station, stand.axis.drive_config)() == pytest.approx(0.0)
+
+
 def test_a_lost_answer_is_asked_for_again_before_the_kill():
     answers = iter([None, 0.01, 0.5])
     assert acting(lambda: next(answers), 0.3) == 0.5

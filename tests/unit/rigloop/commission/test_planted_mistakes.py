@@ -1,14 +1,19 @@
 """Each step of the walk finds the mistake that it is for, planted in an emulated drive or in its rig."""
 
+from dataclasses import replace
+
 import pytest
 from walked_rig import write_rig
 from walks import stand_of, walk_of
 
+from io_bridge.slaves.drive_config import SIMULATED_IDENTITY
 from io_bridge.slaves.sii import Identity
-from rigloop.commission.axis import Spring
+from rigloop.commission.axis import Spring, axis_of
 from rigloop.commission.hands import EmulatedHands
 from rigloop.commission.step import Bench
 from rigloop.commission.walk import find_steps, measured
+from rigloop.compose.parts import backends_of
+from rigloop.run_folder.not_started import NotStartedError
 
 COUNTS = "counts_per_rev = 1048576"
 IN_DRIVE = {
@@ -27,6 +32,14 @@ IN_DRIVE = {
     "long delay": ("exchange_delay", {"torque_delay_s": 0.004}),
     "dead watchdog": ("watchdog", {"has_watchdog": False}),
     "unconnected stop": ("emergency_stop", {"stop_wired": False}),
+    "wrong counts, double": ("counts_per_turn", {"counts_per_rev": 1 << 21}),
+    "encoder and torque both swapped": (
+        "encoder_direction",
+        {"encoder_sign": -1, "torque_sign": -1},
+    ),
+    "watchdog that works once": ("watchdog", {"watchdog_once": True}),
+    "stop that only warns": ("emergency_stop", {"stop_does": "warn"}),
+    "stop that ends the operation and not the torque": ("emergency_stop", {"stop_does": "run on"}),
 }
 
 
@@ -54,6 +67,81 @@ def test_a_drive_with_a_larger_rated_torque_is_given_none(tmp_path):
         found = measured(next(s for s in find_steps() if s.name == "torque_direction"), bench)
     assert found.words.startswith("Nothing was commanded")
     assert "19.1 Nm (0x6076), the rig has 6.37" in found.words
+
+
+def test_a_drive_that_gives_less_than_the_rig_has_is_given_no_torque(tmp_path):
+    # a twentieth of 12 Nm is a tenth of the 6 Nm that this drive gives at most
+    with stand_of(write_rig(tmp_path, "simulated"), peak_torque_nm=6.0) as stand:
+        bench = Bench(stand, EmulatedHands(stand))
+        stand.play = None
+        found = measured(next(s for s in find_steps() if s.name == "torque_direction"), bench)
+    assert found.words.startswith("Nothing was commanded")
+    assert "at most 5.99 Nm (0x6072), the rig up to 12" in found.words
+    assert "limit_nm" in found.remedy
+
+
+def test_a_drive_without_a_serial_number_is_said_to_pass_for_any_of_its_type(tmp_path):
+    words = "has no serial number: another one of its type would pass for it"
+    for serial, said in ((0, True), (7, False)):
+        who = replace(SIMULATED_IDENTITY, serial=serial)
+        with stand_of(write_rig(tmp_path, "simulated"), identity=who) as stand:
+            found = measured(find_steps()[0], Bench(stand, EmulatedHands(stand)))
+        assert found.good
+        assert (words in found.words) == said
+
+
+FILTER = """
+[blocks.other]
+kind = "encoder_filter"
+counts_per_rev = {counts}
+bandwidth_rad_s = 310.4
+reads = {{ position_count = "bus/wheel/position_count", valid = "bus/wheel/valid", elapsed = "loop/fast/elapsed" }}
+
+[blocks.relay]
+"""
+
+
+def two_filters(folder, counts, guard_watches):
+    """Write a rig whose model follows one filter of the encoder, and whose guard watches another."""
+    return write_rig(
+        folder,
+        "simulated",
+        ('blocks = ["bus", "wheel", "guard"]', 'blocks = ["bus", "wheel", "other", "guard"]'),
+        ("[blocks.relay]\n", FILTER.format(counts=counts)),
+        *(
+            (f'= "wheel/{signal}"\n', f'= "{guard_watches}/{signal}"\n')
+            for signal in ("trusted", "rate_rad_s")
+        ),
+        (
+            'angle_rad = "wheel/angle_rad"\nrate',
+            f'angle_rad = "{guard_watches}/angle_rad"\nrate',
+        ),
+    )
+
+
+def test_filters_of_one_encoder_that_differ_are_not_walked(tmp_path):
+    loaded = two_filters(tmp_path, 524288, "other")
+    with pytest.raises(NotStartedError, match="'other' and 'wheel' differ in counts_per_rev"):
+        axis_of(loaded, None, backends_of(loaded.rig))
+    same = two_filters(tmp_path, 1048576, "other")
+    assert axis_of(same, None, backends_of(same.rig)).counts_per_rev == 1048576
+
+
+def test_an_angle_that_no_filter_of_the_encoder_makes_is_not_walked(tmp_path):
+    gain = (
+        "[blocks.relay]\n",
+        '[blocks.twice]\nkind = "gain"\ngain = 2.0\nunit = "rad"\n'
+        'reads = { u = "wheel/angle_rad" }\n\n[blocks.relay]\n',
+    )
+    loaded = write_rig(
+        tmp_path,
+        "simulated",
+        ('blocks = ["bus", "wheel", "guard"]', 'blocks = ["bus", "wheel", "twice", "guard"]'),
+        gain,
+        ('angle_rad = "wheel/angle_rad"\nrate', 'angle_rad = "twice/y"\nrate'),
+    )
+    with pytest.raises(NotStartedError, match="the guard watches 'twice/y', which no filter"):
+        axis_of(loaded, None, backends_of(loaded.rig))
 
 
 def test_another_drive_ends_the_walk_at_its_first_step(tmp_path):

@@ -311,3 +311,25 @@ def test_an_interrupt_in_the_middle_of_a_take_ends_at_zero_torque(tmp_path):
     ):
         stand.play(np.full(200, 0.3), during=interrupted)
     assert stand.device.wanted_torque_nm == 0.0
+
+
+@pytest.mark.parametrize("news", [["wheel: left OP: it does not answer"], []])
+def test_a_step_that_the_bus_disturbed_is_tried_once_more_with_the_drive_reset(news, tmp_path):
+    done = io.StringIO()
+    with stand_of(write_rig(tmp_path, "simulated")) as stand:
+        play, said = stand.play, [list(news)]
+
+        def disturbed(*takes, **more):
+            if said:
+                # as when a drive that was not heard has run out of patience
+                stand.device.trip(0x8130)
+            return play(*takes, **more)
+
+        stand.play = disturbed
+        stand.news = lambda: said.pop() if said else []
+        console = Console(file=done, width=80)
+        walked = walk_of(stand, names=["torque_direction"], console=console)
+    # without a word of the bus it is the drive's own doing
+    assert walked.good == bool(news)
+    assert ("Once more" in done.getvalue()) == bool(news)
+    assert done.getvalue().count("does not follow") == 1

@@ -8,7 +8,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from rigloop.console.lazy_commands import ANY_COMMAND, LazyGroup, Place
+from rigloop.cli import app as rigloop_app
+from rigloop.console.command_list import FEWEST_COLUMNS, Place, print_list
+from rigloop.console.lazy_commands import ANY_COMMAND, LazyGroup
 
 MODULE = '''
 import typer
@@ -52,16 +54,34 @@ def test_the_list_imports_nothing(call):
     assert "made_commands" not in sys.modules
 
 
-def test_the_list_needs_neither_schemas_nor_a_reader_of_markdown():
+def test_the_list_needs_nothing_that_reads_arguments_or_draws_and_is_that_of_the_group(monkeypatch):
+    # the width that both wrap at
+    monkeypatch.setenv("COLUMNS", "90")
     code = (
         "import sys; sys.argv = ['rigloop', '--help']\n"
-        "from rigloop.cli import main\n"
-        "try: main()\n"
-        "finally: print({'pydantic', 'markdown_it', 'numpy'} & set(sys.modules))\n"
+        "from rigloop.__main__ import main\n"
+        "main()\n"
+        "print({'typer', 'click', 'rich', 'msgspec', 'dataclasses', 'numpy'} & set(sys.modules))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "rigloop serve has started" in done.stdout
-    assert done.stdout.endswith("set()\n")
+    assert "Ask a service that rigloop serve has started" in done.stdout
+    *lines, imported = done.stdout.splitlines()
+    assert imported == "set()"
+    by_the_group = CliRunner().invoke(rigloop_app, ["--help"], prog_name="rigloop").output
+    assert lines == by_the_group.rstrip("\n").splitlines()
+    assert max(map(len, lines)) <= 90
+
+
+def test_a_list_on_a_narrow_terminal_keeps_every_word(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "10")
+    places = {"alone": Place("m", "a", "Do it, whatever `x` is, alone.")}
+    print_list("Usage: x", "About.", [("--help", "Show.")], places, "The end.")
+    said = capsys.readouterr().out
+    words = (
+        "Usage: x About. Options --help Show. Commands alone Do it, whatever x is, alone. The end."
+    )
+    assert said.split() == words.split()
+    assert max(map(len, said.splitlines())) <= len("alone  ") + FEWEST_COLUMNS
 
 
 def test_a_command_is_imported_when_it_is_called(call):

@@ -1,13 +1,16 @@
 """Changes that a program asks its supervisor for: each line is answered, and nothing of a line harms."""
 
 import json
+import os
+import sys
+import time
 
 import msgspec
 import pytest
 
 from rigloop.api.supervisor import _plain
 from rigloop.live_values.journal import Journal
-from rigloop.live_values.orders import LiveAnswer, LiveOrder, LiveOrders
+from rigloop.live_values.orders import LiveAnswer, LiveOrder, LiveOrders, follow_stdin
 from rigloop.live_values.refused import LiveOwnedError, LiveRefusedError
 
 
@@ -65,3 +68,32 @@ def test_what_is_no_order_is_answered(line):
     answer = json.loads(LiveOrders().take(line))
     assert answer["number"] == 0
     assert answer["error"].startswith("no order: ")
+
+
+def test_an_order_that_nobody_waits_for_any_more_is_not_carried_out(ask):
+    past_ns = time.monotonic_ns() - 1
+    with pytest.raises(LiveOwnedError, match="too late"):
+        ask(values={"assistance": 0.5}, until_ns=past_ns)
+    assert ask(values={"assistance": 0.5}, until_ns=past_ns + 60_000_000_000) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "arms"),
+    [
+        (b"arm", True),
+        (b"arm %d" % (time.monotonic_ns() + 600_000_000_000), True),
+        (b"arm 1", False),
+        (b"arm soon", False),
+        (b"armed", False),
+    ],
+)
+def test_an_order_to_arm_that_comes_too_late_is_void(monkeypatch, line, arms):
+    here, there = os.pipe()
+    os.write(there, line + b"\n")
+    os.close(there)
+    monkeypatch.setattr("rigloop.live_values.orders.STDIN", here)
+    monkeypatch.setattr(sys, "setswitchinterval", lambda seconds: None)
+    orders = LiveOrders()
+    follow_stdin(orders)
+    os.close(here)
+    assert orders.may_arm is arms

@@ -102,7 +102,7 @@ def test_only_who_is_in_control_changes_what_says_so(bench):
     assert writer.sequence == 1
 
 
-@pytest.mark.parametrize("author", ["", "two\nlines", "a" * 101, "\x1b[2J", 7])
+@pytest.mark.parametrize("author", ["", "two\nlines", "a" * 201, "\x1b[2J", 7])
 def test_an_author_is_one_line(bench, author, tmp_path):
     lines = refused(lambda: bench[2].write({"assistance": 1.0}, author))
     assert lines[0].startswith("author")

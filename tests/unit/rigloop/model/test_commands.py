@@ -71,6 +71,7 @@ def test_show_draws_the_tree_of_rigid_bodies_and_names_its_cuts(model):
         "    +-- turn right_arm_turn --o right_arm",
     ]
     assert "constant_distance.left_link" in "".join(drawn)
+    assert 'advised: `formulation = "' in done.stdout
 
 
 def test_show_as_json_is_one_object(model):

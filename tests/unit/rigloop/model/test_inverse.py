@@ -112,3 +112,18 @@ def test_a_folder_that_cannot_be_written_is_named(inverse, tmp_path):
     done = inverse("arm.toml", "-o", "taken")
     assert done.exit_code == 2
     assert "taken" in done.stderr
+
+
+def test_a_mechanism_that_is_a_tree_goes_by_its_name_and_its_coordinates(inverse, tmp_path):
+    done = inverse("desk_arm", "--at", "elbow=0.5,1,2", "--output", tmp_path / "arm", "--json")
+    assert done.exit_code == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["n_joints"], found["n_parameters"], len(found["base"])) == (7, 70, 43)
+    elbow = next(joint for joint in found["joints"] if joint["name"] == "elbow")
+    assert (elbow["at"], elbow["rate"], elbow["acceleration"]) == (0.5, 1.0, 2.0)
+    assert (tmp_path / "arm" / "desk_arm.c").is_file()
+
+    done = inverse("desk_arm", "--at", "elbw=0.5", "--at", "lift=x")
+    assert done.exit_code == 2
+    assert "did you mean" in done.stderr
+    assert "is not joint=angle,rate,acceleration" in done.stderr

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from recorded_runs import ANGLE, STATE, TORQUE, write_recorded_run
 
-from rigloop.monitor import recorded_source
-from rigloop.monitor.envelope import ROWS
-from rigloop.monitor.recorded_source import RecordedSource
 from rigloop.monitor.session import Session
-from rigloop.monitor.source import SourceGoneError, SourceRefusedError
-from rigloop.monitor.wire import frame, unframed
+from rigloop.monitor.sources import recorded_source
+from rigloop.monitor.sources.envelope import ROWS
+from rigloop.monitor.sources.recorded_source import RecordedSource
+from rigloop.monitor.sources.source import SourceGoneError, SourceRefusedError
+from rigloop.monitor.sources.wire import frame, unframed
 
 
 class Clock:
@@ -78,8 +78,8 @@ def buckets(frames):
 
 
 def since_it_began(frames):
-    """Return the frames from the last one on that has the first cycle of the first signal: once the drawing's kernel is built, in a
-    thread, all begins again."""
+    """Return the frames from the last one on that has the first cycle of the first signal: once the drawing's kernel
+    is built, in a thread, all begins again."""
     for at in range(len(frames) - 1, -1, -1):
         cycles = sent(frames[at : at + 1], "cycles")
         groups = [group for header, _ in cycles for group in header["groups"]]
@@ -93,7 +93,7 @@ def test_a_page_learns_of_the_rig_first(session):
     assert rig["kind"] == "rig"
     assert rig["source"] == "record"
     assert [ANGLE, "rad", "estimation"] in rig["signals"]
-    assert [one["kind"] for one in rest[:2]] == ["drawing", "status"]
+    assert [one["kind"] for one in rest[:3]] == ["drawing", "captures", "status"]
     assert rest[0]["block"] == "steering"
     assert {m["name"] for m in rest[0]["moments"] if m["tyre"]} == {
         "tyre_left/torque_nm", "tyre_right/torque_nm",

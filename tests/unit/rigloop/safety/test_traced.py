@@ -12,11 +12,14 @@ from rig_configs.hazards import (
     STALE_COMMAND,
     WRONG_RIG,
 )
+from rig_configs.live import LiveValue, Stimulus
 from rig_configs.load import shipped_rigs
 from rig_configs.schema import Task, Verdict
-from rig_configs.slaves import Drive
+from rig_configs.slaves import Clock, Drive, Terminal
 from rigloop.blocks.keys import hazards_of
 from rigloop.blocks.kinds.bus import BusBlock
+from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
+from rigloop.blocks.kinds.excitation import ExcitationBlock
 from rigloop.blocks.kinds.guard import GuardBlock, Rearm
 from rigloop.compose.wiring import load as load_again
 from rigloop.inject.faults import ROWS
@@ -34,6 +37,13 @@ DESCRIBES = {
         "limits", "plant", "device",
     },
     BusBlock: {"drives", "terminals", "backend", "bringup", "clock"},
+    Terminal: {"position", "device", "inputs", "setup", "rx_assign", "tx_assign", "limits"},
+    # the place of a frame in the period, and the waits of a start
+    Clock: {"shift_us", "sync0_shift_us", "bandwidth_hz", "settle_s", "timeout_s", "difference_us"},
+    EncoderFilterBlock: {"bandwidth_rad_s", "model", "gains", "noise_rad"},
+    LiveValue: {"block", "input", "parameter", "unit", "start", "group"},
+    Stimulus: {"block", "input", "parameter", "unit", "signal", "when", "waits_from"},
+    ExcitationBlock: {"base_hz", "harmonics"},
     # the plan of a task, and the record of late cycles
     Task: {"period_us", "blocks", "priority", "core", "spin_us", "late_limit_us"},
 }  # fmt: skip

@@ -1,7 +1,10 @@
 """Requests to a service whose runs are played: each is done or refused, what is refused changes nothing."""
 
+import errno
 import json
+import os
 import time
+from unittest.mock import Mock
 
 import pytest
 
@@ -15,7 +18,8 @@ from rigloop.run_folder.outcome import Outcome
 from rigloop.service import sessions
 from rigloop.service.clients import Visitor, Visitors
 from rigloop.service.commands import Commands
-from rigloop.service.journal import Journal, read
+from rigloop.service.control import Control
+from rigloop.service.journal import ServiceLog
 from rigloop.service.sessions import RunChoices, Session
 from rigloop.service.subscriptions import Subscriptions
 
@@ -39,7 +43,7 @@ class PlayedSupervisor:
         self.asked.append(change)
         return len(self.asked)
 
-    def arm(self):
+    def arm(self, within_s):
         self.armed = True
 
     def let_go(self):
@@ -54,9 +58,14 @@ class Played:
 
     def __init__(self, rigs, tmp_path):
         self.sent, self.told = [], []
-        self.log = Journal(tmp_path / "log.jsonl", 1 << 20, again=True)
+        self.log, self.gone = ServiceLog(tmp_path, "log"), set()
         self.sessions = {
-            rig.name: Session(rig, RunChoices(tmp_path / "runs", "simulated")) for rig in rigs
+            rig.name: Session(
+                rig,
+                RunChoices(tmp_path / "runs", "simulated"),
+                Control(lambda client: client not in self.gone),
+            )
+            for rig in rigs
         }
         self.commands = Commands(
             "played",
@@ -139,6 +148,44 @@ def test_only_who_is_in_control_changes_something(played, ann, bob):
     played.refused(ann, asked.Arm, Why.CONTROL, token=token)
     played.ask(bob, asked.Give, token=taken.token)
     played.refused(bob, asked.Arm, Why.CONTROL, token=taken.token)
+
+
+def test_a_token_of_another_client_is_worth_nothing_until_that_one_has_gone(played, ann, bob):
+    far = Visitor(Client("tcp", b"2", "key"), "local", "Ann")
+    token = played.ask(ann, asked.Take).token
+    for thief in (bob, far):
+        words = played.refused(thief, asked.Start, Why.CONTROL, token=token)
+        assert "yours was given to another client" in words
+    played.gone.add(ann.client)
+    played.refused(far, asked.Start, Why.CONTROL, token=token)
+    # a client that has connected again
+    again = Visitor(Client("local", b"3"), "local", "Ann")
+    played.ask(again, asked.Start, token=token)
+    played.refused(bob, asked.Stop, Why.CONTROL, token=token)
+    played.ask(again, asked.Stop, token=token)
+
+
+def test_what_comes_too_late_is_not_done_but_a_stop(played, ann):
+    token = played.ask(ann, asked.Take).token
+    past_ns = time.monotonic_ns() - 1_500_000_000
+    words = played.refused(ann, asked.Arm, Why.LATE, token=token, until_ns=past_ns)
+    assert "came 1.5 s after" in words
+    played.ask(ann, asked.Arm, token=token, until_ns=time.monotonic_ns() + 10_000_000_000)
+    played.ask(ann, asked.Stop, token=token, until_ns=past_ns)
+
+
+def test_a_journal_that_takes_nothing_is_told_from_time_to_time(played, ann, bob, monkeypatch):
+    monkeypatch.setattr(os, "write", Mock(side_effect=OSError(errno.ENOSPC, "full")))
+    token = played.ask(ann, asked.Take).token
+    played.refused(bob, asked.Stop, Why.CONTROL)
+    assert [(what, whom) for _, what, _, whom in played.told] == [("journal", None)]
+    # for whoever has come since
+    played.commands._tell_at = 0.0
+    played.refused(bob, asked.Stop, Why.CONTROL)
+    assert len(played.told) == 2
+    monkeypatch.undo()
+    played.ask(ann, asked.Give, token=token)
+    assert [one.command for one in played.log.read()] == ["give"]
 
 
 def test_a_run_is_held_armed_stopped_and_another_one_may_follow(played, ann):
@@ -231,8 +278,8 @@ def test_only_who_is_in_control_changes_live_values_of_a_run_that_goes_on(played
     assert played.ask(ann, asked.Write, **change).sequence == 1
     assert played.ask(ann, asked.Write, token=token, begin=["sweep"]).sequence == 2
     assert supervisor.asked == [
-        ({"gain": 0.5}, [], [], ann.author),
-        ({}, ["sweep"], [], ann.author),
+        ({"gain": 0.5}, [], [], ann.author, sessions.ANSWER_S),
+        ({}, ["sweep"], [], ann.author, sessions.ANSWER_S),
     ]
 
 
@@ -258,25 +305,28 @@ def test_a_change_that_the_run_refuses_is_refused_with_its_words(played, ann, er
 def test_a_shutdown_is_refused_while_another_one_is_in_control(played, ann, bob):
     token = played.ask(ann, asked.Take).token
     played.refused(bob, asked.Shutdown, Why.CONTROL)
+    played.refused(bob, asked.Shutdown, Why.CONTROL, tokens={"steering_wheel": token})
     assert not played.commands.is_over
-    played.ask(bob, asked.Shutdown, tokens={"steering_wheel": token})
+    played.ask(ann, asked.Shutdown, tokens={"steering_wheel": token})
     assert played.commands.is_over
 
 
-def test_changes_and_refusals_are_logged_with_who_and_when(played, ann, bob):
+def test_changes_and_refusals_are_logged_with_who_and_when(played, ann, bob, tmp_path):
     before = time.monotonic_ns(), time.time_ns()
     token = played.ask(ann, asked.Take).token
     played.refused(bob, asked.Stop, Why.CONTROL)
     played.ask(ann, asked.Arm, token=token)
-    entries = read(played.log.path)
+    entries = played.log.read()
     assert [(one.author, one.command, one.done) for one in entries] == [
         ("Ann (local)", "take", True),
         ("Bob (local)", "stop", False),
         ("Ann (local)", "arm", True),
     ]
     assert all(one.monotonic_ns >= before[0] and one.utc_ns >= before[1] for one in entries)
-    assert token not in played.log.path.read_text()
-    assert json.loads(played.log.path.read_text().splitlines()[0])["rig"] == "steering_wheel"
+    texts = [path.read_text() for path in sorted(tmp_path.rglob("log.jsonl"))]
+    assert [len(text.splitlines()) for text in texts] == [2, 1]
+    assert token not in "".join(texts)
+    assert json.loads(texts[0].splitlines()[0])["rig"] == "steering_wheel"
 
 
 def test_what_may_be_changed_is_listed_with_its_limits(rigs, played, ann):

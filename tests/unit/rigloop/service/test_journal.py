@@ -1,6 +1,9 @@
 """Journals: bounded, for their owner, and those of a run begin once it has a folder."""
 
-from rigloop.service.journal import NAME, Journal, RunJournal, entry, read
+import errno
+import os
+
+from rigloop.service.journal import NAME, Journal, RunJournal, ServiceLog, entry, read
 
 
 def words(path):
@@ -37,7 +40,7 @@ def test_a_flood_of_refusals_does_not_fill_a_run_folder_and_loses_no_change(tmp_
     journal.add(entry("me", "stop", done=True, words="change"))
     journal.close()
     assert words(tmp_path / NAME)[-1] == "change"
-    assert journal.unwritten > 0
+    assert (journal.unwritten, journal.left_out > 0) == (0, True)
 
 
 def test_a_foreign_name_is_one_harmless_line(tmp_path):
@@ -46,3 +49,41 @@ def test_a_foreign_name_is_one_harmless_line(tmp_path):
     journal.close()
     assert len((tmp_path / NAME).read_text().splitlines()) == 1
     assert "\x1b" not in read(tmp_path / NAME)[0].author
+
+
+def test_a_flood_of_refusals_pushes_no_change_out_of_the_log(tmp_path):
+    log = ServiceLog(tmp_path, "rig", 2000)
+    log.add(entry("me", "arm", done=True, words="change"))
+    for number in range(100):
+        log.add(entry("me", "arm", done=False, words=str(number)))
+    found = [one.words for one in log.read()]
+    log.close()
+    assert found[0] == "change"
+    assert found[-1] == "99"
+
+
+def test_a_line_that_was_cut_off_costs_no_other_one(tmp_path, monkeypatch):
+    journal, write = Journal(tmp_path / NAME, 2000, again=False), os.write
+    # the disk takes a part of the first line, and nothing of the second
+    parts = iter((20, 0))
+
+    def full(file, raw):
+        if not (most := next(parts)):
+            raise OSError(errno.ENOSPC, "full")
+        return write(file, raw[:most])
+
+    monkeypatch.setattr(os, "write", full)
+    journal.add(entry("me", "arm", done=True, words="cut"))
+    journal.add(entry("me", "stop", done=True, words="lost"))
+    monkeypatch.undo()
+    journal.add(entry("me", "take", done=True, words="kept"))
+    journal.close()
+    assert words(tmp_path / NAME) == ["kept"]
+    assert journal.unwritten == 2
+    # a service that was killed in a line is followed by another one
+    with (tmp_path / NAME).open("a") as file:
+        file.write('{"utc_ns":1')
+    again = Journal(tmp_path / NAME, 2000, again=False)
+    again.add(entry("me", "give", done=True, words="after"))
+    again.close()
+    assert words(tmp_path / NAME) == ["kept", "after"]

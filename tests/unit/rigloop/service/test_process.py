@@ -1,15 +1,18 @@
 """The loop of a service behind a played door: what it hears, what it keeps going through."""
 
 from concurrent.futures import Future
+from types import SimpleNamespace
 
 import msgspec
 import pytest
 
 from io_bridge.doorway.door import Client, Letter
+from rigloop.protocol.answers import Refused, Why
 from rigloop.protocol.codec import encoded
-from rigloop.protocol.requests import Arm, Capture, Hello, Status
-from rigloop.service.journal import Journal, read
-from rigloop.service.process import MOST_PENDING, Service, ServiceOptions
+from rigloop.protocol.requests import Arm, Capture, Hello, Status, Subscribe
+from rigloop.service.archived_answers import MOST_PENDING
+from rigloop.service.journal import ServiceLog
+from rigloop.service.process import Service, ServiceOptions
 from rigloop.service.sessions import RunChoices
 
 ANN = Client("local", b"1")
@@ -20,7 +23,7 @@ class PlayedDoor:
     """Letters in, answers out."""
 
     def __init__(self):
-        self.letters_in, self.sent = [], []
+        self.letters_in, self.sent, self.large = [], [], []
 
     def endpoints(self):
         return ["ipc://played"]
@@ -36,6 +39,11 @@ class PlayedDoor:
         if raw:
             self.sent.append((client, msgspec.msgpack.decode(raw)))
         return True
+
+    def send_large(self, client, raw):
+        self.send(client, raw)
+        self.large.append(SimpleNamespace(done=False))
+        return self.large[-1]
 
 
 class PlayedGatekeeper:
@@ -55,7 +63,7 @@ class PlayedGatekeeper:
 
 @pytest.fixture
 def service(rigs, tmp_path):
-    log = Journal(tmp_path / "log.jsonl", 1 << 20, again=True)
+    log = ServiceLog(tmp_path, "log")
     options = ServiceOptions("played", "ipc://played", RunChoices(tmp_path / "runs", "simulated"))
     made = Service([rigs("steering_wheel")], options, PlayedDoor(), log, PlayedGatekeeper())
     made.log = log
@@ -85,7 +93,7 @@ def test_each_letter_has_one_answer(service):
         ("answer", 4),
     ]
     assert answers[0]["answer"]["you"] == "Ann (local)"
-    assert {one.author for one in read(service.log.path) if not one.done} == {"Ann (local)"}
+    assert {one.author for one in service.log.read() if not one.done} == {"Ann (local)"}
 
 
 def test_a_key_that_is_revoked_and_one_that_is_unknown_are_refused_by_name(service):
@@ -95,7 +103,7 @@ def test_a_key_that_is_revoked_and_one_that_is_unknown_are_refused_by_name(servi
     service._gatekeeper.refused.append("a stranger's")
     service._look_at = 0.0
     service.step()
-    assert read(service.log.path)[-1].author == "nameless (a stranger's)"
+    assert service.log.read()[-1].author == "nameless (a stranger's)"
 
 
 def test_a_mistake_of_ours_ends_no_service(service, monkeypatch):
@@ -106,7 +114,9 @@ def test_a_mistake_of_ours_ends_no_service(service, monkeypatch):
     assert say(service, ANN, Hello(protocol=1, id=10, name="Ann"))[0]["kind"] == "answer"
 
 
-def test_a_client_waits_for_some_answers_at_a_time(service, monkeypatch):
+@pytest.fixture
+def captures(service, monkeypatch):
+    """Requests that the archive has not answered yet."""
     futures = []
 
     def asked_for(request, who):
@@ -114,12 +124,46 @@ def test_a_client_waits_for_some_answers_at_a_time(service, monkeypatch):
         return futures[-1]
 
     monkeypatch.setitem(service.commands._doers, Capture, asked_for)
-    request = Capture(protocol=1, id=1, paths=["a"], from_s=0.0, to_s=1.0)
-    (answer,) = say(service, ANN, *[request] * (MOST_PENDING + 1))
+    return futures
+
+
+CAPTURE = Capture(protocol=1, id=1, paths=["a"], from_s=0.0, to_s=1.0)
+
+
+def test_a_client_waits_for_some_answers_at_a_time_and_takes_them_before_it_gets_more(
+    service, captures
+):
+    (answer,) = say(service, ANN, *[CAPTURE] * (MOST_PENDING + 1))
     assert answer["why"] == "rate"
-    for one in futures:
+    for one in captures:
         one.set_result(None)
     assert len(say(service, ANN)) == MOST_PENDING
+    # it reads none of them
+    (answer,) = say(service, ANN, CAPTURE)
+    assert answer["why"] == "rate"
+    assert "wait to be read" in answer["words"]
+    service._door.large[0].done = True
+    assert say(service, ANN, CAPTURE) == []
+
+
+def test_a_refusal_of_the_archive_is_in_the_log(service, captures):
+    say(service, ANN, Hello(protocol=1, id=1, name="Ann"), CAPTURE)
+    captures[0].set_exception(Refused(Why.UNKNOWN, "no signal 'a'"))
+    (answer,) = say(service, ANN)
+    assert (answer["why"], answer["id"]) == ("unknown", 1)
+    entry = service.log.read()[-1]
+    assert (entry.author, entry.command, entry.words) == ("Ann (local)", "capture", "no signal 'a'")
+
+
+def test_a_key_that_is_revoked_gets_no_more_values(service):
+    say(service, FAR, Hello(protocol=1, id=1, name="B"))
+    say(service, FAR, Subscribe(protocol=1, id=2, paths=["wheel/angle_rad"]))
+    assert len(service.subscriptions) == 1
+    service._gatekeeper.names.clear()
+    service._look_at = 0.0
+    service.step()
+    assert len(service.subscriptions) == 0
+    assert service.log.read()[-1].author == "B (bob)"
 
 
 def test_a_service_that_ends_arms_nothing(service):

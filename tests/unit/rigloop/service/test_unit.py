@@ -54,3 +54,14 @@ def test_a_dry_run_prints_and_writes_nothing(tmp_path, monkeypatch):
     done = CliRunner().invoke(app, ["install-service", "steering_wheel", "--user"])
     (path,) = tmp_path.rglob("*.service")
     assert path.name == "rigloop-steering_wheel.service"
+
+
+@pytest.mark.parametrize(
+    "runs", ["runs\n[Service]\nExecStartPre=/bin/evil", "ru\x1b[2Jns", "ru\u202ens"]
+)
+def test_a_path_that_would_break_the_unit_is_refused(runs):
+    asked = ["install-service", "steering_wheel", "--dry-run", "--user", "--runs", runs]
+    done = CliRunner().invoke(app, asked)
+    assert done.exit_code == 2
+    assert "rename it" in done.stderr
+    assert "ExecStart=" not in done.output

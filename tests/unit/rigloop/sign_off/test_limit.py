@@ -9,6 +9,7 @@ from signed_rigs import DRIVE, limit, signed
 from walked_rig import write_rig
 
 from io_bridge.slaves.drive_config import SIMULATED_IDENTITY
+from io_bridge.slaves.own_scale import OwnScale
 from io_bridge.slaves.sii import Identity
 from io_bridge.wire.frame import parse
 from rig_configs.load import HERE
@@ -123,6 +124,60 @@ def test_another_drive_takes_the_torque_away(field, tmp_path):
     assert found.limits_nm == {"guard": pytest.approx(0.6)}
     assert "is another drive than the one signed off" in found.line()
     assert f"{field} 0x4d" in found.line()
+
+
+def said(loaded, own):
+    """Return the limit of a run whose drive is the one that was signed, and says this of its torque."""
+    backends = backends_of(loaded.rig)
+    known, numbers = limited_by_files(loaded, backends)
+    found = {"bus/wheel": DRIVE}
+    return limited_by_drives(loaded.rig, backends, known, numbers, found, "rig", own=own)
+
+
+@pytest.mark.parametrize(
+    ("own", "limit_nm"),
+    [
+        # a rig that means 6.37 Nm by 1000 per mille, and gets three times as much
+        (OwnScale(19.11, None), 0.6 / 3.0),
+        # a drive that gives at most 6 Nm: 5 % of them, not of the 12 Nm of the rig
+        (OwnScale(6.0, 1000), 0.3),
+        (OwnScale(None, 500), 0.05 * 0.5 * 6.37),
+        (OwnScale(60.0, 100), 0.3 * 6.37 / 60.0),
+        # a drive that gives less than the rig means, or does not say: what the file states
+        (OwnScale(1.0, None), 0.6),
+        (OwnScale(6.37, 3000), 0.6),
+        (OwnScale(None, None), 0.6),
+    ],
+)
+def test_a_twentieth_is_one_of_what_the_drive_gives_by_its_own_word(own, limit_nm, tmp_path):
+    found = said(write_rig(tmp_path), {"bus/wheel": own})
+    assert found.limits_nm == {"guard": pytest.approx(limit_nm)}
+
+
+def test_a_file_that_states_any_limit_and_any_peak_gives_no_more(tmp_path):
+    changes = (("limit_nm = 12.0", "limit_nm = 5000.0"), ("torque_nm = 19.1", "torque_nm = 200.0"))
+    loaded = write_rig(tmp_path, "eth9", *changes)
+    assert limit(loaded).limits_nm == {"guard": pytest.approx(10.0)}
+    found = said(loaded, {"bus/wheel": OwnScale(6.37, 3000)})
+    assert found.limits_nm == {"guard": pytest.approx(0.05 * 19.11)}
+
+
+@pytest.mark.parametrize(
+    ("own", "words"),
+    [
+        (OwnScale(19.11, None), "rated torque of 19.1 Nm (0x6076), the rig has 6.37"),
+        (OwnScale(6.37, 4000), "own limit (0x6072) is 25.5 Nm; the rig has peak_torque_nm = 19.1"),
+    ],
+)
+def test_a_signed_drive_that_was_scaled_anew_has_a_twentieth(own, words, tmp_path):
+    loaded = write_rig(tmp_path)
+    signed(loaded)
+    assert said(loaded, {"bus/wheel": OwnScale(6.37, 3000)}) is None
+    assert said(loaded, {"bus/wheel": OwnScale(None, None)}) is None
+    found = said(loaded, {"bus/wheel": own})
+    assert found.limits_nm["guard"] <= 0.6 + 1e-9
+    assert words in found.line()
+    assert "another scale than when it was signed off" in found.line()
 
 
 def test_a_drive_that_cannot_be_seen_is_not_the_one_that_was_signed(tmp_path):

@@ -1,8 +1,10 @@
+import sys
 from pathlib import Path
 
 import pytest
 from said import says_each
 
+from io_bridge.emulator import terminals
 from io_bridge.emulator.catalogue.device_file import (
     DeviceError,
     drive_text,
@@ -30,6 +32,40 @@ def test_every_device_that_ships_can_be_made_and_says_who_it_is(name):
 def test_every_device_that_ships_has_its_title_in_the_first_line():
     for path in shipped().values():
         assert path.read_text().startswith("# ")
+
+
+RESISTOR = """
+from io_bridge.emulator.devices.described_device import DescribedDevice
+
+class Resistor(DescribedDevice):
+    def __init__(self, description, *, ohms=1.0):
+        super().__init__(description)
+        self.ohms = ohms
+"""
+RESISTOR_FILE = """
+kind = "resistor"
+name = "two wires"
+ports = ["ebus", "ebus"]
+identity = { vendor = 1, product = 2, revision = 3 }
+options = { ohms = 47.0 }
+"""
+
+
+def test_a_module_beside_the_terminals_is_a_kind_and_nothing_else_has_to_know_it(
+    tmp_path, monkeypatch
+):
+    (tmp_path / "resistor.py").write_text(RESISTOR)
+    (tmp_path / "device.toml").write_text(RESISTOR_FILE)
+    with pytest.raises(DeviceError, match="kind = 'resistor'"):
+        load_device(tmp_path / "device.toml")
+    monkeypatch.setattr(terminals, "__path__", [*terminals.__path__, str(tmp_path)])
+    try:
+        assert load_device(tmp_path / "device.toml").ohms == 47.0
+        (tmp_path / "device.toml").write_text(RESISTOR_FILE.replace("resistor", "resister"))
+        with pytest.raises(DeviceError, match=r"one of .*digital_io.*resistor"):
+            load_device(tmp_path / "device.toml")
+    finally:
+        sys.modules.pop(f"{terminals.__name__}.resistor", None)
 
 
 def test_an_unknown_device_names_those_that_ship():
@@ -110,8 +146,8 @@ def test_objects_and_what_pdos_carry_must_be_there(tmp_path, text, told):
     ("text", "message"),
     [
         ("kind = ", "Invalid value"),
-        ('kind = "toaster"', "kind = 'toaster': one of plain, digital_io"),
-        ("kind = []", "kind = []: one of plain, digital_io"),
+        ('kind = "toaster"', "kind = 'toaster': one of plain, drive"),
+        ("kind = []", "kind = []: one of plain, drive"),
         ('kind = "drive"\n[identity]\nvendor=1\n[options]\nmass = 3', "mass unknown; known are"),
         ('kind = "drive"\n[identity]\nvendor=1\n[options]\ninertia_kg_m2 = -1.0', "inertia_kg_m2"),
         (

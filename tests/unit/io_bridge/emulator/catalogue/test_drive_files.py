@@ -3,11 +3,11 @@
 import struct
 
 import pytest
+from al_states import await_now
 from said import says_each
 
 from io_bridge.emulator.catalogue.device_file import DeviceError, find_device, load_device
 from io_bridge.emulator.segment import Segment
-from io_bridge.master.state_change import await_now
 
 DRIVE = 'kind = "drive"\n[identity]\nvendor = 1\nproduct = 2\nrevision = 3\n'
 

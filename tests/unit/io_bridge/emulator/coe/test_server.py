@@ -1,10 +1,10 @@
 import struct
 
 import pytest
+from al_states import await_now
 
 from io_bridge.emulator.drive.device import DriveDevice
 from io_bridge.master.bringup import BringUpError
-from io_bridge.master.state_change import await_now
 from io_bridge.slaves.drive_config import DrivePlant
 
 STATION = 0x1001

@@ -2,11 +2,11 @@ import struct
 from dataclasses import replace
 
 import pytest
+from al_states import await_now
 
 from io_bridge.emulator.drive.device import DriveDevice
 from io_bridge.emulator.drive.objects import drive_description
 from io_bridge.master.bringup import BringUpError, to_safeop
-from io_bridge.master.state_change import await_now
 from io_bridge.slaves.drive_config import SIMULATED_IDENTITY, DriveConfig, DrivePlant
 
 INIT, PREOP, BOOT, SAFEOP, OP = 1, 2, 3, 4, 8

@@ -2,11 +2,11 @@ import math
 import struct
 
 import pytest
+from al_states import await_now
 
 from io_bridge.emulator.drive.device import DriveDevice
 from io_bridge.emulator.segment import Segment
 from io_bridge.master.bringup import BringUpError, Master, to_safeop
-from io_bridge.master.state_change import await_now
 from io_bridge.slaves.drive_config import DriveConfig
 
 FRMW, BWR, LWR = 14, 8, 11

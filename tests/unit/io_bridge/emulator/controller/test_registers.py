@@ -1,12 +1,12 @@
 import struct
 
 import pytest
+from al_states import await_now
 
 from io_bridge.emulator.devices.slave_device import SlaveDevice
 from io_bridge.emulator.drive.device import DriveDevice
 from io_bridge.emulator.segment import Segment
 from io_bridge.master.bringup import BringUpError, to_safeop
-from io_bridge.master.state_change import await_now
 from io_bridge.slaves.drive_config import DriveConfig
 
 FPRD, FPWR, BRD, BWR, LRD, LWR, LRW = 4, 5, 7, 8, 10, 11, 12

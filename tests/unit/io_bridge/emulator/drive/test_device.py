@@ -2,10 +2,10 @@ import math
 import struct
 
 import pytest
+from al_states import await_now
 
 from io_bridge.emulator.drive.device import DriveDevice
 from io_bridge.master.bringup import to_safeop
-from io_bridge.master.state_change import await_now
 from io_bridge.slaves.cia402 import drive_state
 from io_bridge.slaves.drive_config import SENSOR, TX_PDO, DriveConfig, DrivePlant
 from io_bridge.slaves.pdo_layout import pdo_downloads

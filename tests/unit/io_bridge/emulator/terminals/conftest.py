@@ -3,11 +3,11 @@
 import struct
 
 import pytest
+from al_states import await_now
 
 from io_bridge.emulator.catalogue.device_file import find_device, load_device
 from io_bridge.emulator.segment import Segment
 from io_bridge.master.bringup import Master
-from io_bridge.master.state_change import await_now
 
 OUTPUTS_AT, INPUTS_AT = 0x10000, 0x10100
 

@@ -2,13 +2,13 @@ import math
 import struct
 
 import pytest
+from al_states import await_now
 
 from io_bridge.emulator.catalogue.device_file import find_device, load_device
 from io_bridge.emulator.drive.device import DriveDevice
 from io_bridge.emulator.segment import Segment
 from io_bridge.emulator.terminals.shaft import Shaft
 from io_bridge.master.bringup import Master, to_safeop
-from io_bridge.master.state_change import await_now
 from io_bridge.slaves.drive_config import SENSOR, TX_PDO, DriveConfig, DrivePlant
 
 FREE = {"hands": "free", "viscous_nms": 0.0, "coulomb_nm": 0.0, "torque_lag_s": 0.0}

@@ -1,0 +1,112 @@
+"""The trees of `benchmarks/trees.py` in MuJoCo and Pinocchio: the same bodies, the same joints, the same state.
+
+Both are called from Python, one call an evaluation; the call itself costs some 0.3 us.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from codegen.importers.tree import Link
+
+ROUNDS = 7
+
+
+def mujoco_text(links: Sequence[Link], gravity: Sequence[float]) -> str:
+    """Hinges as MJCF, every body's frame where its joint is."""
+    children: dict[str, list[Link]] = {}
+    at = {"ground": np.zeros(3)}
+    for link in links:
+        children.setdefault(link.parent, []).append(link)
+        at[link.name] = np.array(link.joints[0].at)
+    lines = [
+        '<mujoco><option gravity="' + " ".join(map(repr, gravity)) + '">',
+        '<flag contact="disable" constraint="disable"/></option><worldbody>',
+    ]
+    stack: list[tuple[Link | None, str]] = [(link, "") for link in reversed(children["ground"])]
+    while stack:
+        link, closing = stack.pop()
+        if link is None:
+            lines.append(closing)
+            continue
+        joint = link.joints[0]
+        here = at[link.name] - at[link.parent]
+        centre = np.array(link.centre) - at[link.name]
+        lines += [
+            f'<body name="{link.name}" pos="{_row(here)}">',
+            f'<joint name="{joint.name}" axis="{_row(joint.axis)}" damping="{joint.damping!r}"/>',
+            f'<inertial pos="{_row(centre)}" mass="{link.mass!r}" diaginertia="{_row(link.inertia)}"/>',
+        ]
+        stack.append((None, "</body>"))
+        stack += [(child, "") for child in reversed(children.get(link.name, []))]
+    return "\n".join([*lines, "</worldbody></mujoco>"])
+
+
+def pinocchio_model(links: Sequence[Link], gravity: Sequence[float]) -> Any:
+    """The same for Pinocchio; None where it is not installed."""
+    try:
+        import pinocchio as pin
+    except ImportError:
+        return None
+    model = pin.Model()
+    model.gravity.linear = np.array(gravity)
+    at, ids = {"ground": np.zeros(3)}, {"ground": 0}
+    for link in links:
+        joint = link.joints[0]
+        at[link.name] = np.array(joint.at)
+        place = pin.SE3(np.eye(3), at[link.name] - at[link.parent])
+        kind = pin.JointModelRevoluteUnaligned(np.array(joint.axis))
+        ids[link.name] = model.addJoint(ids[link.parent], kind, place, joint.name)
+        centre = np.array(link.centre) - at[link.name]
+        body = pin.Inertia(link.mass, centre, np.diag(link.inertia))
+        model.appendBodyToJoint(ids[link.name], body, pin.SE3.Identity())
+    return model
+
+
+def mujoco_us(text: str, rounds: int, state: np.ndarray) -> tuple[float, np.ndarray] | None:
+    """An evaluation of `mj_forward` in us, and its accelerations; None where it is not installed."""
+    try:
+        import mujoco
+    except ImportError:
+        return None
+    model = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+    places = [model.jnt_dofadr[model.joint(f"j{k}").id] for k in range(model.nv)]
+    data.qpos[places], data.qvel[places] = state
+    best = np.inf
+    for _ in range(ROUNDS):
+        begin = time.perf_counter()
+        for _ in range(rounds):
+            mujoco.mj_forward(model, data)
+        best = min(best, time.perf_counter() - begin)
+    return 1e6 * best / rounds, np.array(data.qacc)[places]
+
+
+def pinocchio_us(
+    model: Any, rounds: int, state: np.ndarray, damping: float
+) -> tuple[float, np.ndarray] | None:
+    """An evaluation of `aba` in us, and its accelerations."""
+    if model is None:
+        return None
+    import pinocchio as pin
+
+    data = model.createData()
+    order = [model.joints[model.getJointId(f"j{k}")].idx_v for k in range(model.nv)]
+    q, v = np.zeros(model.nv), np.zeros(model.nv)
+    q[order], v[order] = state
+    tau = -damping * v
+    best = np.inf
+    for _ in range(ROUNDS):
+        begin = time.perf_counter()
+        for _ in range(rounds):
+            pin.aba(model, data, q, v, tau)
+        best = min(best, time.perf_counter() - begin)
+    return 1e6 * best / rounds, np.array(data.ddq)[order]
+
+
+def _row(values: Sequence[float]) -> str:
+    return " ".join(repr(float(v)) for v in values)

@@ -1,0 +1,125 @@
+"""Costs of a step of a mechanism by each formulation, from the operations of their texts, and the one that is advised.
+
+Nothing is compiled. A step is estimated as its operations, three a cycle, and its longest chain of them: what the text
+costs on a processor that does both at once lies between the larger of the two and their sum, and the order of two
+formulations follows from it (`benchmarks/trees.py` compares it with steps that are timed).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from codegen.description.mechanism import Mechanism, MechanismError
+from codegen.equations.presolve import presolve
+from codegen.kernels.costs import operations
+from codegen.options.options import Formulation, Integrator, KernelOptions
+from codegen.topology.motion import topology
+
+TRIED: tuple[tuple[Formulation, Integrator], ...] = (
+    ("ali3p", "generalized_alpha"),
+    ("index1", "rk4"),
+    ("articulated", "rk4"),
+    ("riccati", "rk4"),
+    ("semi_recursive", "trapezoidal"),
+    ("composite", "rk4"),
+)
+OF_FILE: tuple[Formulation, ...] = ("ali3p", "index1")  # over the coordinates of the file
+OF_TREES: tuple[Formulation, ...] = ("articulated", "riccati")
+CLOSES: tuple[Formulation, ...] = ("ali3p", "semi_recursive")  # loops, with stiff forces implicit
+MOST_COUNTED = 40  # coordinates of an open chain: ordering 60 of them takes most of a minute
+LONG = 64  # joint coordinates up to which a tree is written in lines, which its loops do not beat
+AT_ONCE = 3.0  # operations a cycle
+
+
+@dataclass(frozen=True)
+class FormulationCost:
+    """One formulation; `refused` says why it is not for this mechanism, or was not counted.
+
+    Attributes
+    ----------
+    operations : int
+        Of a step, those of loops over arrays among them.
+    path_cycles : int
+        The longest chain of operations.
+    cycles : float
+        The estimate by which formulations are compared.
+    """
+
+    formulation: Formulation
+    integrator: Integrator
+    operations: int = 0
+    path_cycles: int = 0
+    cycles: float = 0.0
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """All formulations; the one that is advised, and why."""
+
+    found: tuple[FormulationCost, ...]
+    advised: str
+    reason: str
+
+
+def formulation_costs(mechanism: Mechanism) -> Costs:
+    """Count a step of each formulation.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        As `load` returns it.
+    """
+    tree = topology(mechanism.system).tree
+    cuts = tree.cuts
+    stepped = len(presolve(mechanism.system).system.coordinates)
+    found = []
+    for formulation, integrator in TRIED:
+        if formulation == "riccati" and not cuts and len(tree.coordinates) <= LONG:
+            words = "is for long chains and trees: not counted"
+            found.append(FormulationCost(formulation, integrator, refused=words))
+            continue
+        if formulation in OF_FILE and stepped > MOST_COUNTED and not cuts:
+            words = f"{stepped} coordinates of the file, which take long to order: not counted"
+            found.append(FormulationCost(formulation, integrator, refused=words))
+            continue
+        found.append(_counted(mechanism, formulation, integrator))
+    return _advised(tuple(found), has_loops=bool(cuts))
+
+
+def _counted(
+    mechanism: Mechanism, formulation: Formulation, integrator: Integrator
+) -> FormulationCost:
+    options = KernelOptions(formulation=formulation, integrator=integrator)
+    try:
+        counts = operations(mechanism, options)
+    except MechanismError as error:
+        first = error.mistakes[0]
+        return FormulationCost(formulation, integrator, refused=f"{first.key}: {first.problem}")
+    work = counts["slots"] + counts["sweep"]
+    path = counts["path_cycles"]
+    return FormulationCost(formulation, integrator, work, path, work / AT_ONCE + path)
+
+
+def _advised(found: tuple[FormulationCost, ...], *, has_loops: bool) -> Costs:
+    able = {cost.formulation: cost for cost in found if not cost.refused}
+    open_ones = [able[name] for name in OF_TREES if name in able]
+    if open_ones and not has_loops:
+        best = min(open_ones, key=lambda cost: cost.cycles)
+        words = "no loop is to be closed and nothing is iterated"
+        if best.formulation == "riccati":
+            words += ", and what is zero in all links is not computed in any"
+        if "semi_recursive" in able:
+            words += "; with stiff springs 'semi_recursive', whose steps are implicit"
+        return Costs(found, best.formulation, words)
+    closing = [able[name] for name in CLOSES if name in able]
+    if not closing:
+        return Costs(found, "", "no formulation takes it")
+    best = min(closing, key=lambda cost: cost.cycles)
+    others = [cost for cost in closing if cost is not best]
+    words = "closes the loops with stiff forces implicit"
+    if others:
+        words += (
+            f", at {best.cycles / others[0].cycles:.2f} of the cycles of '{others[0].formulation}'"
+        )
+    return Costs(found, best.formulation, words)

@@ -1,0 +1,155 @@
+// A plot for each signal of a capture: trigger, gaps, cursors, figures, and the stored capture dashed beside it.
+import { $, el, setText, number, tick, colour } from "./dom.js";
+
+const HEIGHT = 96;
+const FIGURES = [["min", "minimum"], ["max", "maximum"], ["mean", "mean"], ["RMS", "rms"], ["f", "frequency_hz"]];
+const uPlot = () => window.uPlot;
+
+export class ScopePlots {
+  constructor(scope) {
+    this.scope = scope;
+    this.plots = new Map();
+    this.cursors = {};
+    this.pointerS = null;
+    this.drawn = 0; // captures
+    new ResizeObserver(() => this.plots.forEach(({ plot }) => plot.setSize({ width: this.width(), height: plot.height }))).observe($("scope-plots"));
+  }
+
+  width() {
+    return Math.max(200, $("scope-plots").clientWidth || $("scope").clientWidth - 34);
+  }
+
+  pixels() {
+    return Math.min(4000, Math.max(50, this.width() - 62));
+  }
+
+  show(capture, beside, apart) {
+    this.capture = capture;
+    this.shown = [capture, beside, apart];
+    const paths = capture.traces.map(({ path }) => path);
+    if (paths.join("\n") !== [...this.plots.keys()].join("\n")) this.make(capture);
+    capture.traces.forEach((trace) => {
+      const made = this.plots.get(trace.path);
+      const other = beside?.traces.find(({ path }) => path === trace.path);
+      const data = other ? uPlot().join([[trace.x, trace.y], [other.x, other.y]]) : [trace.x, trace.y, trace.x.map(() => null)];
+      made.plot.batch(() => {
+        made.plot.setData(data, false);
+        made.plot.setScale("x", { min: capture.from, max: capture.to });
+      });
+      const found = FIGURES.filter(([, key]) => trace.measured[key] != null).map(([name, key]) => `${name} ${number(trace.measured[key])}${key === "frequency_hz" ? " Hz" : ""}`);
+      if (apart[trace.path]?.largest != null) found.push(`apart by ${number(apart[trace.path].largest)} at most, RMS ${number(apart[trace.path].rms)}`);
+      setText(made.figures, found.join("   "));
+    });
+    this.readOut();
+    this.drawn += 1;
+  }
+
+  make(capture) {
+    this.plots.forEach(({ plot }) => plot.destroy());
+    this.plots.clear();
+    $("scope-plots").replaceChildren();
+    const sync = { key: "scope", setSeries: false };
+    const axis = () => ({ stroke: colour("--soft"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false }, font: "12px sans-serif" });
+    capture.traces.forEach(({ path, unit }, k) => {
+      const isLast = k === capture.traces.length - 1;
+      const ink = colour(`--s${k % 8}`);
+      const value = el("span", { class: "value", text: "–" });
+      value.style.color = ink;
+      const figures = el("span", { class: "figures" });
+      const box = el("div", { class: "plot", role: "group", "aria-label": path }, el("div", { class: "names" }, el("span", { class: "name" }, value, el("span", { text: `${unit} ${path}`.trim() })), figures));
+      $("scope-plots").append(box);
+      const plot = new (uPlot())({
+        width: this.width(),
+        height: isLast ? HEIGHT + 21 : HEIGHT,
+        legend: { show: false },
+        scales: { x: { time: false }, y: { range: (u, low, high) => (low == null ? [-1, 1] : uPlot().rangeNum(low, high, 0.1, true)) } },
+        axes: [isLast ? { ...axis(), size: 24, values: (u, ticks) => ticks.map((t) => `${tick(t)} s`) } : { ...axis(), size: 3, values: (u, ticks) => ticks.map(() => "") }, { ...axis(), size: 62, values: (u, ticks) => ticks.map((t) => tick(t, 4)) }],
+        series: [{}, { label: path, stroke: ink, width: 1.5, points: { show: false } }, { label: "stored", stroke: colour("--ink"), width: 1, dash: [5, 4], points: { show: false } }],
+        cursor: { sync, drag: { x: true, y: false, setScale: false }, points: { show: false } },
+        hooks: { setSelect: [(u) => this.select(u)], setCursor: [(u) => this.point(u)], drawClear: [(u) => this.shade(u)], draw: [(u) => this.mark(u)] },
+      }, [[], [], []], box);
+      plot.over.addEventListener("dblclick", () => this.scope.look(null));
+      this.plots.set(path, { plot, value, figures });
+    });
+  }
+
+  repaint() {
+    if (!this.capture) return;
+    this.make(this.capture);
+    this.show(...this.shown);
+  }
+
+  select(u) {
+    if (u.select.width < 4) return;
+    const [from, to] = [u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x")];
+    u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    this.scope.look([from, to]);
+  }
+
+  // gaps: cycles that are lost, or that there never were
+  shade(u) {
+    const { ctx, bbox } = u;
+    ctx.save();
+    ctx.fillStyle = colour("--bad-wash");
+    for (const gap of this.capture?.gaps ?? []) {
+      const [left, right] = [u.valToPos(gap.from, "x", true), u.valToPos(gap.to, "x", true)];
+      const [a, b] = [Math.max(bbox.left, left), Math.min(bbox.left + bbox.width, Math.max(right, left + 2))];
+      if (b > a) ctx.fillRect(a, bbox.top, b - a, bbox.height);
+    }
+    ctx.restore();
+  }
+
+  mark(u) {
+    this.line(u, 0, "T", "--bad");
+    for (const [name, at] of Object.entries(this.cursors)) this.line(u, at, name, "--soft");
+  }
+
+  line(u, at, name, ink) {
+    const { ctx, bbox } = u;
+    const x = u.valToPos(at, "x", true);
+    if (!(x >= bbox.left && x <= bbox.left + bbox.width)) return;
+    ctx.save();
+    ctx.strokeStyle = ctx.fillStyle = colour(ink);
+    ctx.setLineDash(name === "T" ? [] : [4, 3]);
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+    ctx.fillText(name, x + 3, bbox.top + 11);
+    ctx.restore();
+  }
+
+  point(u) {
+    const before = this.pointerS;
+    this.pointerS = u.cursor.left == null || u.cursor.left < 0 ? null : u.posToVal(u.cursor.left, "x");
+    if (before !== this.pointerS) this.readOut();
+  }
+
+  setCursor(name) {
+    this.cursors[name] = this.pointerS;
+    this.readOut();
+    this.plots.forEach(({ plot }) => plot.redraw(false));
+  }
+
+  readOut() {
+    for (const { path, x, y } of this.capture?.traces ?? []) {
+      const made = this.plots.get(path);
+      if (made) setText(made.value, this.pointerS == null ? "–" : number(valueAt(x, y, this.pointerS)));
+    }
+    const { A: a, B: b } = this.cursors;
+    const at = this.pointerS == null ? "" : `at ${number(this.pointerS, 7)} s`;
+    const between = a != null && b != null ? `B − A = ${number(b - a, 6)} s, ${number(1 / Math.abs(b - a), 5)} Hz` : "";
+    setText($("scope-between"), [at, between].filter(Boolean).join("   "));
+  }
+}
+
+// the value of the newest point that is not after a time
+function valueAt(x, y, at) {
+  let [low, high] = [0, x.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (x[middle] <= at) low = middle + 1;
+    else high = middle;
+  }
+  return low > 0 ? y[low - 1] : NaN;
+}

@@ -1,0 +1,44 @@
+"""What formulations would cost, and which one is advised."""
+
+import pytest
+
+from codegen.analysis.formulation_costs import formulation_costs
+from codegen.description.builder import MechanismBuilder
+from codegen.description.mechanism import load
+from tests.parts.random_trees import random_tree
+
+
+def test_a_tree_is_advised_its_joint_coordinates_and_a_loop_the_cheaper_of_two():
+    tree = formulation_costs(random_tree(3, 3))
+    assert tree.advised == "articulated"
+    refused = {cost.formulation: cost.refused for cost in tree.found if cost.refused}
+    assert refused == {"riccati": "is for long chains and trees: not counted"}
+    by_name = {cost.formulation: cost for cost in tree.found}
+    assert by_name["articulated"].cycles < by_name["index1"].cycles
+
+    loop = formulation_costs(load("slider_crank"))
+    by_name = {cost.formulation: cost for cost in loop.found}
+    assert "closes a loop" in by_name["articulated"].refused
+    assert loop.advised == "ali3p"
+    assert by_name["ali3p"].cycles < by_name["semi_recursive"].cycles
+
+
+@pytest.mark.slow
+def test_a_spatial_loop_is_advised_joint_coordinates_where_they_cost_less():
+    found = formulation_costs(load("steering_rack"))
+    assert found.advised == "semi_recursive"
+    assert "of the cycles of 'ali3p'" in found.reason
+
+
+def test_a_row_of_rates_on_a_chain_is_taken_by_those_that_have_rows():
+    made = MechanismBuilder("sleigh").point("A", position_m=(0, 0, 0), moves="xy")
+    made.point("B", position_m=(1, 0, 0), moves="xy")
+    made.rigid_body(
+        "plate", points=["A", "B"], axis=(0, 0, 1), mass_kg=1.0, centre_m=(0.5, 0, 0), inertia_kg_m2=0.1
+    )  # fmt: skip
+    made.knife_edge("blade", body="plate", point_m=(0, 0, 0), edge=(1, 0, 0))
+    found = formulation_costs(made.build())
+    assert "knife_edge.blade" in next(
+        c.refused for c in found.found if c.formulation == "articulated"
+    )
+    assert found.advised in ("ali3p", "semi_recursive")
