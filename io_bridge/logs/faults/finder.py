@@ -85,8 +85,11 @@ def signal_of(
         step = step - span * np.floor(step / span + 0.5)
     unwrapped = raw[0] + np.r_[0.0, np.cumsum(step)]
     periods = np.diff(clock.t_s[at]) / clock.period_s
-    # a polled or bunched stamp says little of the time at which the encoder was read
     missing = np.diff(at) - 1
+    # rows of one time were read one after the other: the newest of them is later than its stamp
+    untold = np.where(missing > 0, np.maximum(missing + 1.0 - periods, 0.0), 0.0)
+    periods[1:] -= untold[:-1]
+    # a polled or bunched stamp says little of the time at which the encoder was read
     periods = np.maximum(
         np.where(periods > BLIND_PERIODS + clock.jitters * 2.0, periods, 1.0), missing + 1.0
     )

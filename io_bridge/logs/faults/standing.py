@@ -14,12 +14,14 @@ LEAST_STUCK = 5
 SHORT = 20  # samples in which a wheel that moves goes on
 LEAST_BLANK = 5  # where only one end is a jump
 SLOPE_OVER = 8  # samples that say how fast the wheel was
+SHORT_SLOPE = 3  # or how fast just then
 GONE_QUANTA = 6.0  # that a moving wheel would have gone meanwhile
 CLIPPED_QUANTA = 4.0
 DEAD_QUANTA = 3.0  # of each of the steps beside a stretch that begins or ends at full speed
 ONES = {2.0**b - 1.0 for b in range(8, 54)}
 LOWEST = {-(2.0 ** (b - 1)) for b in (8, 16, 24, 32, 64)}
 LEAST_CLIPPED = 4
+LEAST_KNOWN = 8  # at a limit that another stretch showed
 AROUND, FAR_AROUND = 30, 100  # samples beside a limit, none of them beyond it
 FAST_QUANTA = 3.0  # a sample
 LEAST_LAST = 20  # to the end of the log
@@ -76,13 +78,23 @@ def _blank_stretches(signal: Signal, steps: Steps) -> Iterator[tuple[int, int, b
 def find_stuck(signal: Signal, steps: Steps) -> list[Found]:
     """Find the stretches of one value in which the wheel moved, or would have moved beyond a limit."""
     found: list[Found] = []
+    others: list[tuple[int, int]] = []
     for begin, end, came, went in _stretches(signal, steps, _may_be_stuck):
         if len(signal.raw) - (end - begin) >= SLOPE_OVER:
             one = _stuck(signal, steps, begin, end, came, went)
             one = one or _clipped(signal, begin, end, came, went)
             if one:
                 found.append(one)
-    return found
+            elif not came and not went:
+                others.append((begin, end))
+    # at a limit that is known, a motion may come to it slowly
+    limits = {float(signal.raw[one.first]) for one in found if one.kind == "saturation"}
+    found += [
+        Found("saturation", begin, end - 1, f"{end - begin} samples at {signal.raw[begin]:.10g}")
+        for begin, end in others
+        if signal.raw[begin] in limits and end - begin >= LEAST_KNOWN
+    ]
+    return sorted(found, key=lambda one: one.first)
 
 
 def _stretches(
@@ -143,6 +155,9 @@ def _blank(
         before, after = _slope(signal.value, begin, -1), _slope(signal.value, end, 1)
         gone = abs(jumps - 0.5 * (before + after) * (length + 1))
         unsure = abs(before - after) + 0.5 * max(abs(before), abs(after))
+        # a speed that changes beside the stretch does so within it
+        unsure += abs(before - _slope(signal.value, begin, -1, SHORT_SLOPE))
+        unsure += abs(after - _slope(signal.value, end, 1, SHORT_SLOPE))
         slack = unsure * (length + 1) + 2.0 * min(steps.limit[begin - 1], steps.limit[end - 1])
         return kind if gone <= slack or length < LEAST_BLANK else "loss of power"
     if length < LEAST_BLANK:

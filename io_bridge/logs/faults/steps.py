@@ -1,7 +1,8 @@
 """The step from one sample to the next that no motion beside it explains.
 
-A step is compared with the four before and the four after it, by their order and not their mean: so a motion of any
-speed that only changes smoothly exceeds nothing, and a spike cannot hide itself in a figure that it made.
+A step is compared with the four before and the four after it, by their order and not their mean, and with a cubic
+through its neighbours: so a motion of any speed that only changes smoothly exceeds nothing, and a spike cannot hide
+itself in a figure that it made.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ QUANTILE = 90.0
 TIMES_LOCAL, TIMES_GLOBAL, TIMES_QUANTUM = 6.0, 1.5, 3.0
 GLOBAL_QUANTILE = 97.0
 CHUNK = 200_000
+CHANGES_SHARE = 0.35  # of the change of speed beside a step, which it may have as well
+CURVED = 1.5  # times what is off a smooth curve: the peak of a fast motion is on it
+ALIKE = 0.5  # of the smallest steps, if they are those of an encoder
 
 
 @dataclass(frozen=True)
@@ -82,11 +86,13 @@ def measure_steps(value: Array, periods: Array, grid: Array) -> Steps:
         spare[begin:end] = np.where(there < 2 * BESIDE, alone, 0.0)
         middle[begin:end] = 0.5 * (beside[rows, (there - 1) // 2] + beside[rows, there // 2])
     excess = np.maximum(np.maximum(rate - high, low - rate) - spare, 0.0)
+    excess = np.fmin(excess, CURVED * _off_cubic(rate))
     local = _local_scale(excess)
     overall = float(np.percentile(excess, GLOBAL_QUANTILE))
     limit = np.maximum(TIMES_LOCAL * local, TIMES_GLOBAL * overall) + TIMES_QUANTUM * np.maximum(
         grid[1:], grid[:-1]
     )
+    limit += CHANGES_SHARE * _change_beside(rate)
     # across a gap the motion may change its speed: by what it changes elsewhere, over all of its length
     long = periods > 1.5
     if long.any():
@@ -97,6 +103,30 @@ def measure_steps(value: Array, periods: Array, grid: Array) -> Steps:
             limit = np.where(long, limit * periods + slack, limit)
             excess = np.where(long, excess * periods, excess)
     return Steps(size, middle * np.maximum(periods, 1.0), excess, limit)
+
+
+def _off_cubic(rate: Array) -> Array:
+    # how far each rate is from the cubic through the two before and the two after it; NaN at the ends
+    off = np.full(len(rate), np.nan)
+    if len(rate) > 4:
+        near, far = rate[1:-3] + rate[3:-1], rate[:-4] + rate[4:]
+        off[2:-2] = np.abs(rate[2:-2] - (4.0 * near - far) / 6.0)
+    return off
+
+
+def _change_beside(rate: Array) -> Array:
+    # the third largest change from rate to rate among those beside: what a jump or two make is larger
+    change = np.r_[np.zeros(BESIDE + 1), np.abs(np.diff(rate)), np.zeros(BESIDE + 1)]
+    found = np.empty(len(rate))
+    for begin in range(0, len(rate), CHUNK):
+        end = min(len(rate), begin + CHUNK)
+        window = np.lib.stride_tricks.sliding_window_view(
+            change[begin : end + 2 * BESIDE + 1], 2 * BESIDE + 2
+        )
+        # without the two changes that the step itself makes
+        beside = np.delete(window, [BESIDE, BESIDE + 1], axis=1)
+        found[begin:end] = np.partition(beside, -3, axis=1)[:, -3]
+    return found
 
 
 def _local_scale(excess: Array) -> Array:
@@ -119,7 +149,11 @@ def find_quantum(value: Array) -> float:
         return 0.0
     smallest = float(np.percentile(step, 1.0))
     near = step[step < 1.6 * smallest]
-    return float(np.median(near)) if len(near) else smallest
+    found = float(np.median(near)) if len(near) else smallest
+    grid = find_grid(value)
+    if 0.0 < grid < 0.5 * found and np.mean(np.abs(near - found) <= 1.5 * grid) < ALIKE:
+        return grid  # it never hardly moves: these are steps of its motion
+    return found
 
 
 def find_grid(value: Array) -> float:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from io_bridge.logs.formats.cdr import decoded_columns, leaves_of
+from io_bridge.logs.formats.cdr import LONGEST, decoded_columns, leaves_of
 from io_bridge.logs.formats.opened import extra
 from io_bridge.logs.formats.table import (
     MOST_CELLS,
@@ -22,6 +22,8 @@ from io_bridge.logs.formats.table import (
 )
 
 MOST_DEPTH = 6
+MOST_ELEMENTS = 64  # of an array of structures
+STAMP_PARTS = (("sec", "nsec"), ("sec", "nanosec"), ("secs", "nsecs"))
 MOST_MESSAGES = 20_000_000
 
 
@@ -106,11 +108,22 @@ def _topic_table(name: str, topic: _Topic) -> Table:
             _flatten("", json.loads(message), rows[-1], 0)
         names = list(dict.fromkeys(n for row in rows for n in row))[:MOST_COLUMNS]
         columns = {n: np.array([row.get(n, np.nan) for row in rows]) for n in names}
+    columns = _stamped(columns)
     # an own stamp of the sender is better than that of the recorder, so it keeps its name
     named = "publish_time" if "publish_time" not in columns else "publish_time of the record"
     stamps = np.array(topic.stamps, dtype=np.uint64)
     numbers = {named: (stamps - stamps[0]).astype(np.int64) * 1e-9, **columns}
     return whole_table(name, numbers, {named: "s", **units}, "mcap", remarks)
+
+
+def _stamped(columns: dict[str, Array]) -> dict[str, Array]:
+    # the two parts of a stamp as one
+    found = dict(columns)
+    for name in columns:
+        stem = name.removesuffix(".sec")
+        if stem != name and f"{stem}.nanosec" in columns:
+            found[stem] = found.pop(name) + 1e-9 * found.pop(f"{stem}.nanosec")
+    return found
 
 
 def read_parquet(path: Path) -> list[Table]:
@@ -183,6 +196,11 @@ def read_mat(path: Path) -> list[Table]:
         if value.dtype.names and value.size == 1:
             for key in value.dtype.names:
                 look(f"{name}/{key}", value.ravel()[0][key], depth + 1)
+        elif value.dtype.names and 1 < value.size <= MOST_ELEMENTS:
+            for k, one in enumerate(value.ravel()):
+                label = _label(one) or f"{k + 1}"
+                for key in value.dtype.names:
+                    look(f"{name}/{label}/{key}", one[key], depth + 1)
         elif value.dtype.kind in "iufb":
             path, unit = ours.get(name, (name, ""))
             found.extend((n, values, unit) for n, values in _vectors(path, value))
@@ -191,6 +209,16 @@ def read_mat(path: Path) -> list[Table]:
         if not name.startswith("__"):
             look(name, value, 0)
     return _by_length(found, "mat", ())
+
+
+def _label(element: Any) -> str:
+    # of a signal of a scope of Simulink, "structure with time"
+    for key in ("label", "name", "signalName"):
+        if key in (element.dtype.names or ()):
+            cell = np.ravel(element[key])
+            if cell.size and isinstance(cell[0], str):
+                return cell[0].replace("/", " ").replace("\n", " ").strip()[:80]
+    return ""
 
 
 def _own_signals(listed: Any) -> dict[str, tuple[str, str]]:
@@ -244,9 +272,13 @@ def _by_length(
 def _flatten(name: str, value: Any, found: dict[str, float], depth: int) -> None:
     if isinstance(value, bool | int | float):
         found[name or "value"] = float(value)
+    elif isinstance(value, list) and depth < MOST_DEPTH:
+        for k, inner in enumerate(value[:LONGEST]):
+            _flatten(f"{name}.{k}", inner, found, depth + 1)
     elif isinstance(value, dict) and depth < MOST_DEPTH:
-        if set(value) == {"sec", "nsec"}:
-            found[name] = float(value["sec"]) + 1e-9 * float(value["nsec"])
+        parts = [p for p in STAMP_PARTS if set(value) == set(p)]
+        if parts and all(isinstance(one, int | float) for one in value.values()):
+            found[name] = float(value[parts[0][0]]) + 1e-9 * float(value[parts[0][1]])
             return
         for key, inner in value.items():
             _flatten(f"{name}.{key}" if name else str(key), inner, found, depth + 1)

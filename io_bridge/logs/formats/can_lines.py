@@ -22,6 +22,11 @@ LONG = re.compile(
 ASC = re.compile(
     r"\s*(\d+\.\d+)\s+\d+\s+([0-9A-Fa-f]+)(x?)\s+(?:Rx|Tx)\s+d\s+(\d+)\s+((?:[0-9A-Fa-f]{2}\s+)*[0-9A-Fa-f]{2})?"
 )
+# of CAN FD: channel, direction, id, perhaps a name, two flags, code and number of the bytes
+ASC_FD = re.compile(
+    r"\s*(\d+\.\d+)\s+CANFD\s+\d+\s+(?:Rx|Tx)\s+([0-9A-Fa-f]+)x?\s+(?:\S+\s+)?[01]\s+[01]\s+[0-9A-Fa-f]+\s+"
+    r"(\d+)\s+((?:[0-9A-Fa-f]{2}\s+)*[0-9A-Fa-f]{2})(?:\s|$)"
+)
 BESIDE = re.compile(
     r"(date|base|internal|begin|end|//|no |\s*\d+\.\d+ (start|\w+ statistic|\d+\s+(statistic|errorframe)))",
     re.IGNORECASE,
@@ -95,6 +100,9 @@ def _candump(line: str) -> tuple[float, int, bytes] | None:
 
 
 def _asc(line: str, base: int) -> tuple[float, int, bytes] | None:
+    if match := ASC_FD.match(line):
+        data = bytes.fromhex(match[4])
+        return float(match[1]), int(match[2], base), data[: int(match[3])]
     match = ASC.match(line)
     if not match:
         return None

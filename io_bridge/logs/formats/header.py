@@ -6,11 +6,32 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from io_bridge.logs.formats.dialect import BEGINS_COMMENT, NO_NUMBER, Dialect
+from io_bridge.logs.formats.dialect import BEGINS_COMMENT, HEXADECIMAL, NO_NUMBER, Dialect
 from io_bridge.logs.formats.stamps import STAMP
 
 LONGEST_BANNER = 2000  # lines
 SAMPLE = 400
+AHEAD, NEXT, MOSTLY = (
+    16,
+    4,
+    0.75,
+)  # lines from the first row on, and how many of them are rows at least
+SENTENCE = {
+    "in",
+    "of",
+    "is",
+    "are",
+    "the",
+    "and",
+    "with",
+    "for",
+    "to",
+    "from",
+    "im",
+    "der",
+    "und",
+    "mit",
+}
 BRACKETED = re.compile(r"[\[(<].*[\])>]\Z")
 UNITS = {
     "s", "sec", "ms", "us", "µs", "ns", "min", "h", "hh:mm:ss", "ticks", "deg", "°", "grad", "rad", "mrad", "rev",
@@ -32,6 +53,8 @@ class Layout:
     first: int
     """Index of the first row of data."""
     is_word: tuple[bool, ...]
+    is_hexadecimal: tuple[bool, ...]
+    """Columns of numbers that are kept as words too: names of messages are written so."""
     remarks: tuple[str, ...]
 
     def is_header(self, cells: Sequence[str]) -> bool:
@@ -51,10 +74,7 @@ def find_layout(dialect: Dialect, lines: Sequence[str]) -> Layout:
     rows = [cells_of(dialect, line) for line in (*lines[:60], *lines[60::step]) if line.strip()]
     typical = [row for row in rows if len(row) == dialect.n_columns]
     numeric = _numeric_columns(dialect, typical)
-    first = next(
-        (i for i, line in enumerate(lines) if _is_data(dialect, numeric, cells_of(dialect, line))),
-        0,
-    )
+    first = _first_row(dialect, numeric, lines)
     above = max(0, first - LONGEST_BANNER)
     names, units, header = _names_above(dialect, lines, above, first)
     if names is None:
@@ -68,7 +88,12 @@ def find_layout(dialect: Dialect, lines: Sequence[str]) -> Layout:
     if header >= 0 and header < first and banner:
         banner = [line for line in banner if line != lines[header].strip()]
     words = tuple(not is_numeric for is_numeric in numeric)
-    return Layout(dialect, names, units, header, first, words, tuple(banner[:200]))
+    hexadecimal = tuple(
+        is_numeric and any(HEXADECIMAL.match(row[k]) for row in typical)
+        for k, is_numeric in enumerate(numeric)
+    )
+    remarks = tuple(banner[:200])
+    return Layout(dialect, names, units, header, first, words, hexadecimal, remarks)
 
 
 def cells_of(dialect: Dialect, line: str) -> list[str]:
@@ -101,10 +126,30 @@ def _numeric_columns(dialect: Dialect, rows: Sequence[list[str]]) -> tuple[bool,
     return tuple(found)
 
 
-def _is_data(dialect: Dialect, numeric: Sequence[bool], cells: list[str]) -> bool:
+def _first_row(dialect: Dialect, numeric: Sequence[bool], lines: Sequence[str]) -> int:
+    # a banner may have lines that look like rows; behind the first row most lines are rows
+    first = -1
+    for i, line in enumerate(lines):
+        if not _is_data(dialect, numeric, cells_of(dialect, line)):
+            continue
+        first = i if first < 0 else first
+        ahead = [cells_of(dialect, one) for one in lines[i : i + AHEAD] if one.strip()]
+        good = [_is_data(dialect, numeric, cells, whole=True) for cells in ahead]
+        if all(sum(some) >= MOSTLY * len(some) for some in (good, good[:NEXT])):
+            return i
+        if i - first > LONGEST_BANNER:
+            break
+    return max(first, 0)
+
+
+def _is_data(
+    dialect: Dialect, numeric: Sequence[bool], cells: list[str], *, whole: bool = False
+) -> bool:
     if len(cells) != dialect.n_columns:
         return False
     wanted = [cell for cell, is_numeric in zip(cells, numeric, strict=True) if is_numeric and cell]
+    if whole:
+        return all(dialect.is_number(cell) or cell.lower() in NO_NUMBER for cell in wanted)
     good = sum(dialect.is_number(cell) for cell in wanted)
     stamps = any(STAMP.match(cell) for cell in cells)
     return (good > 0 and good > 0.5 * len(wanted)) or (stamps and good > 0)
@@ -152,6 +197,8 @@ def _named_cells(dialect: Dialect, line: str) -> list[str] | None:
         return None
     filled = [cell for cell in cells if cell]
     if not filled or any(dialect.is_number(cell) for cell in filled):
+        return None
+    if dialect.delimiter == " " and SENTENCE & {cell.lower() for cell in filled}:
         return None
     if not _all_units(cells) and not is_name_line(dialect, cells):
         return None

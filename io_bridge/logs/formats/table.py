@@ -94,7 +94,7 @@ class Table:
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of all columns."""
-        return (*self.numbers, *self.words)
+        return (*self.numbers, *(name for name in self.words if name not in self.numbers))
 
 
 def whole_table(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from io_bridge.logs.formats.dialect import (
     find_dialect,
 )
 from io_bridge.logs.formats.header import Layout, cells_of, find_layout
+from io_bridge.logs.formats.labelled import labels_of, without_labels
 from io_bridge.logs.formats.opened import Unpacking
 from io_bridge.logs.formats.table import (
     MOST_COLUMNS,
@@ -134,11 +135,15 @@ class TextTables:
     """
 
     def __init__(self, path: Path, lines: Sequence[str], encoding: str, delimiter: str | None):
+        self._labels = labels_of(lines)
+        lines = without_labels(lines, self._labels) if self._labels else lines
         dialect = find_dialect(path, lines, delimiter)
         if dialect.n_columns > MOST_COLUMNS:
             raise LogError(f"{path}: {dialect.n_columns} columns, at most {MOST_COLUMNS} are read")
         self._path, self._encoding = path, encoding
         self._layout = find_layout(dialect, lines)
+        if self._labels and len(self._labels) == dialect.n_columns:
+            self._layout = replace(self._layout, names=self._labels, units=None, header=-1)
         self._names = unique_names(list(self._layout.names or [""] * dialect.n_columns))
         self._next_line = self._next_row = 0
 
@@ -151,6 +156,7 @@ class TextTables:
             The first ones have no row.
         """
         layout, names = self._layout, self._names
+        lines = without_labels(lines, self._labels) if self._labels else lines
         is_first = not self._next_line
         rows = _Rows(n_rows=self._next_row)
         first = layout.first if is_first else 0
@@ -164,7 +170,7 @@ class TextTables:
         words = {
             name: [row[k] for row in rows.words]
             for k, name in enumerate(names)
-            if layout.is_word[k]
+            if layout.is_word[k] or layout.is_hexadecimal[k]
         }
         units = dict(zip(names, layout.units, strict=True)) if layout.units else {}
         return Table(
@@ -198,7 +204,7 @@ def _read_rows(
     ends_well: bool,
 ) -> None:
     # `at`: lines of the text before these
-    plain = not any(layout.is_word)
+    plain = not any(layout.is_word) and not any(layout.is_hexadecimal)
     while begin < len(lines):
         end = min(begin + CHUNK, len(lines))
         is_last = end == len(lines)
@@ -269,10 +275,10 @@ def _values(
     values, wrong = [], []
     for k, cell in enumerate(cells):
         value = float("nan")
-        if layout.dialect.is_number(cell):
-            value = float(cell.replace(",", ".") if layout.dialect.decimal == "," else cell)
-        elif HEXADECIMAL.match(cell):
+        if HEXADECIMAL.match(cell):
             value = float(int(cell[:20], 16))
+        elif layout.dialect.is_number(cell):
+            value = float(cell.replace(",", ".") if layout.dialect.decimal == "," else cell)
         elif not layout.is_word[k] and cell.lower() not in NO_NUMBER:
             wrong.append(k)
         values.append(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from io_bridge.logs.faults.steps import find_grid, find_quantum
 from io_bridge.logs.formats.table import Table
+from io_bridge.logs.guess.beside import GRIDS, TURN, angle_beside
 from io_bridge.logs.guess.clock_column import Choice, is_clock
 from io_bridge.logs.guess.names import (
     ANGLE,
@@ -24,12 +26,12 @@ from io_bridge.logs.guess.names import (
 
 Array = NDArray[np.float64]
 
-TURN = {"deg": 360.0, "rad": 2.0 * np.pi, "mrad": 2000.0 * np.pi, "rev": 1.0}
+PLAIN = re.compile(r"(data|values?|signals?|samples?)$", re.IGNORECASE)  # a group has the name
+JOINT = re.compile(r"(^|[./])position[._]?\d*$")
+SAID = re.compile(
+    r"(?:angle|winkel|position)s?\W+(?:(?:are|is|in|unit|as)\W+)*(?P<unit>[a-z°]+)", re.IGNORECASE
+)
 FINEST = 2.0**26
-GRIDS = (
-    *(2**b for b in range(8, 25)), 1000, 2000, 2400, 2500, 3600, 4000, 5000, 7200, 8000, 10_000, 12_000, 14_400, 16_000,
-    18_000, 20_000, 36_000, 40_000, 72_000, 80_000, 100_000, 144_000, 152_000, 200_000, 360_000, 3_600_000,
-)  # fmt: skip
 LEAST_SPAN = 64
 LATER = 16  # samples
 MOST_RAD = 100.0
@@ -48,9 +50,9 @@ class AngleGuess:
 def rank_angles(table: Table, time_column: str) -> list[tuple[float, str]]:
     """Return the columns that may be the angle, the best one first."""
     found = []
-    for name, values in table.numbers.items():
+    for place, (name, values) in enumerate(table.numbers.items()):
         good = values[np.isfinite(values)]
-        lower = name.lower()
+        lower = (table.name.rpartition("/")[2] if PLAIN.match(name) else "").lower() or name.lower()
         if name == time_column or len(good) < 10 or NUMBERED.match(lower):
             continue
         if TIME.search(lower) and is_clock(values):
@@ -68,17 +70,28 @@ def rank_angles(table: Table, time_column: str) -> list[tuple[float, str]]:
             score -= 5.0
         else:
             # an angle goes further in more time; noise does not
-            far = float(np.std(good[LATER:] - good[:-LATER])) if len(good) > 2 * LATER else 0.0
-            score += 2.0 * float(np.clip(np.log10(far / float(np.std(step)) + 1e-9), 0.0, 1.0))
+            score += 2.0 * float(np.clip(np.log10(_further(good, step) + 1e-9), 0.0, 1.0))
             score += 0.5 * bool(np.all(good == np.rint(good))) + 0.2 * min(
                 1.0, len(np.unique(good[:5000])) / 200.0
             )
+        score -= 0.0 if table.has_names else 0.2 * place
         if "motor" in lower:
             score -= 2.0  # behind a gear it turns more than the wheel
         # a column that is mostly empty belongs to another message
         score += 0.5 * len(good) / len(values)
         found.append((score, name))
     return sorted(found, reverse=True)
+
+
+def _further(good: Array, step: Array) -> float:
+    # how much further the values go in some samples than in one; a few jumps do not count
+    if len(good) <= 2 * LATER:
+        return 0.0
+    long = good[LATER:] - good[:-LATER]
+    near = float(np.percentile(np.abs(step), 75.0))
+    if near > 0.0:
+        return float(np.percentile(np.abs(long), 75.0)) / near
+    return float(np.std(long) / np.std(step))
 
 
 def _named_as_angle(name: str) -> float:
@@ -118,7 +131,9 @@ def guess_angle(
 
 
 def _unit(table: Table, name: str, good: Array, choices: list[Choice]) -> tuple[str, str]:
-    stated = unit_in(name, table.units.get(name, ""), ANGLE_UNITS)
+    stated = unit_in(name, table.units.get(name, ""), ANGLE_UNITS) or _unit_of_remarks(table)
+    if not stated and PLAIN.match(name):
+        stated = unit_in(table.name.rpartition("/")[2], "", ANGLE_UNITS)
     whole = bool(np.mean(good == np.rint(good)) > 0.98)
     spread = float(np.percentile(good, 99.0) - np.percentile(good, 1.0))
     largest = float(np.percentile(np.abs(good), 99.0))
@@ -135,6 +150,9 @@ def _unit(table: Table, name: str, good: Array, choices: list[Choice]) -> tuple[
             Choice("angle unit", "counts", 0.85 if spread > 100 else 0.6, "whole numbers")
         )
         return "counts", ""
+    if JOINT.search(name.lower()) and any("effort" in other.lower() for other in table.columns):
+        choices.append(Choice("angle unit", "rad", 0.8, "a state of joints, as ROS has them"))
+        return "rad", ""
     # degrees are printed with few decimals, and radians with many
     is_fine = 0.0 < find_grid(good) < 5e-5 and spread < MOST_RAD
     unit = "rad" if (spread < 4.0 * np.pi and largest < 7.0) or is_fine else "deg"
@@ -142,10 +160,17 @@ def _unit(table: Table, name: str, good: Array, choices: list[Choice]) -> tuple[
     return unit, ""
 
 
+def _unit_of_remarks(table: Table) -> str:
+    for text in table.remarks:
+        if match := SAID.search(text):
+            return unit_in("", match["unit"], ANGLE_UNITS)
+    return ""
+
+
 def _counts(
     table: Table, name: str, good: Array, asked: float | None, choices: list[Choice]
 ) -> tuple[float, float, int]:
-    beside, sign = _beside(table, name)
+    beside, sign = angle_beside(table, name)
     texts = [name, table.units.get(name, ""), *table.remarks]
     hinted = asked or number_in(CPR, texts)
     bits = number_in_bits(texts)
@@ -230,48 +255,6 @@ def _known_grid(good: Array, turn: float, printed: float) -> float:
         if np.mean(off <= 0.51 * printed) > 0.995:
             return float(n)
     return 0.0
-
-
-def _likeness(one: Array, two: Array, over: int) -> float:
-    # correlation of what two columns go in some steps; 0 where either rests
-    n = len(one) // over * over
-    if n < 50 * over:
-        return 0.0
-    one, two = one[:n].reshape(-1, over).sum(axis=1), two[:n].reshape(-1, over).sum(axis=1)
-    return float(np.corrcoef(one, two)[0, 1]) if np.ptp(one) and np.ptp(two) else 0.0
-
-
-def _beside(table: Table, name: str) -> tuple[float, int]:
-    # counts a turn from a column of the same motion in an angle's unit
-    counts = table.numbers[name]
-    for other, values in table.numbers.items():
-        unit = unit_in(other, table.units.get(other, ""), ANGLE_UNITS)
-        if other == name or unit not in TURN or NOT_ANGLE.search(other.lower()):
-            continue
-        if ("motor" in other.lower()) != ("motor" in name.lower()):
-            continue  # at the two ends of a gear
-        both = np.isfinite(counts) & np.isfinite(values)
-        if both.sum() < 50:
-            continue
-        one, two = np.diff(counts[both]), np.diff(values[both])
-        usual = np.abs(one) <= 5.0 * np.percentile(np.abs(one), 90.0) + 1.0
-        # step by step, or over some where one of them is held or filtered
-        if any(
-            abs(_likeness(np.where(usual, one, 0.0), np.where(usual, two, 0.0), over)) > 0.9
-            for over in (1, LATER)
-        ):
-            # over long ways, so that the rounding of both is small
-            way_one, way_two = (
-                np.cumsum(np.where(usual, one, 0.0)),
-                np.cumsum(np.where(usual, two, 0.0)),
-            )
-            slope = np.polyfit(way_two, way_one, 1)[0]
-            exact = abs(float(slope)) * TURN[unit]
-            near = min(GRIDS, key=lambda n: abs(n - exact))
-            return (float(near) if abs(near - exact) < 0.01 * near else round(exact)), (
-                1 if slope > 0 else -1
-            )
-    return 0.0, 1
 
 
 def guess_span(values: Array, hints: tuple[float, ...] = ()) -> float:

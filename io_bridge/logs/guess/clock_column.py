@@ -26,6 +26,8 @@ SLOWEST_HZ, FASTEST_HZ = 15.0, 30_000.0
 USUAL_HZ = 500.0
 IMPOSSIBLE_HZ = (4.0, 300_000.0)
 LEAST_RISING = 0.9
+TURNS = 12  # rows in which each of some senders had its turn
+EPOCH_S = (1e9, 2.2e9)  # 2001 to 2039
 NOMINAL_S = 1e-3
 CLOCKS_HZ = (
     168e6, 180e6, 72e6, 84e6, 216e6, 240e6, 480e6, 600e6, 64e6, 48e6, 80e6, 120e6, 170e6, 200e6, 400e6, 16e6, 8e6,
@@ -68,8 +70,14 @@ def is_clock(values: Array) -> bool:
     if len(rising) < 3 or np.mean(rising) < LEAST_RISING:
         return False
     typical = float(np.median(step[step > 0.0]))
-    # a position also rises; a clock does it evenly
-    return bool(np.mean(np.abs(step - typical) <= 0.75 * typical) > 0.6)
+    # a position also rises; a clock does it evenly, row by row or from turn to turn of some senders
+    if np.mean(np.abs(step - typical) <= 0.75 * typical) > 0.6:
+        return True
+    n = len(step) // TURNS * TURNS
+    long = step[:n].reshape(-1, TURNS).sum(axis=1)
+    return len(long) > TURNS and bool(
+        np.mean(np.abs(long - np.median(long)) <= 0.25 * np.median(long)) > LEAST_RISING
+    )
 
 
 def guess_clock(table: Table, period_s: float | None = None) -> ClockGuess:
@@ -88,6 +96,7 @@ def guess_clock(table: Table, period_s: float | None = None) -> ClockGuess:
         named = bool(TIME.search(name.lower()))
         stated = unit_in(name, table.units.get(name, ""), TIME_UNITS)
         score = 2.0 * named + 1.5 * bool(stated) + (1.0 if place == 0 else 0.0) + 0.5 * is_text
+        score += 1.0 * _is_epoch(values) - 1.0 * (not named and not stated and _counts_rows(values))
         if score >= 1.0:
             scored.append((score, name, values, is_text))
     if not scored:
@@ -107,6 +116,17 @@ def guess_clock(table: Table, period_s: float | None = None) -> ClockGuess:
         )
     keys, unit, doubt = _unit(name, table.units.get(name, ""), values)
     return ClockGuess({"column": name, **keys}, (chosen, unit), doubt)
+
+
+def _is_epoch(values: Array) -> bool:
+    # seconds since 1970, or a thousandth or so of them
+    first = values[np.isfinite(values)][0]
+    return any(EPOCH_S[0] <= first * scale <= EPOCH_S[1] for scale in SECONDS.values())
+
+
+def _counts_rows(values: Array) -> bool:
+    good = values[np.isfinite(values)]
+    return good[0] in (0.0, 1.0) and bool(np.mean(np.diff(good) == 1.0) > LEAST_RISING)
 
 
 def _unit(name: str, stated_beside: str, values: Array) -> tuple[dict[str, object], Choice, str]:
@@ -140,6 +160,10 @@ def _unit(name: str, stated_beside: str, values: Array) -> tuple[dict[str, objec
                     Choice("time unit", "ticks", 0.5, why),
                     "",
                 )
+    epoch = [unit for unit in likely if EPOCH_S[0] <= good[0] * SECONDS[unit] <= EPOCH_S[1]]
+    if epoch:
+        why = f"counts from 1970, and makes it {rates[epoch[0]]:.6g} Hz"
+        return {"unit": epoch[0]}, Choice("time unit", epoch[0], 0.95, why), ""
     if likely:
         best = next((unit for unit in likely if _nice(rates[unit])), likely[0])
         sure = 0.85 if _nice(rates[best]) else 0.65

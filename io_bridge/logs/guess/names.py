@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 TIME = re.compile(
-    r"(^|[^a-z])(t|time|timestamp|timestamps|stamp|zeit|datum|date|datetime|temps|tiempo|tempo|vrijeme|clock|uhrzeit|ticks?|epoch|"
+    r"(^|[^a-z])(t|ts|time|timestamp|timestamps|stamp|zeit|datum|date|datetime|temps|tiempo|tempo|vrijeme|clock|uhrzeit|ticks?|epoch|"
     r"realtime_counter|seconds?|sec|millis|micros|log_time|publish_time)([^a-z]|$)"
 )
 ANGLE = (

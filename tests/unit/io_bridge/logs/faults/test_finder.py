@@ -127,3 +127,29 @@ def test_wheel_that_is_there_is_not_missed(angle):
 def test_noise_is_no_fault():
     noise = np.random.default_rng(3).standard_normal(3000)
     assert found(np.floor(swing(times()) * 1000 + 4 * noise), span=0, turn=TURN * 1000) == []
+
+
+def test_quick_moves_in_few_samples_are_no_jumps():
+    # least jerk from rest to rest, 3 rad in 0.4 s at 50 Hz: its acceleration changes from sample to sample
+    t = times(12.0, 50.0)
+    s = np.clip(np.mod(t, 1.0) / 0.4, 0.0, 1.0)
+    way = s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
+    assert found(np.round(3.0 * (np.floor(t) + way), 6), t, span=0, turn=TURN) == []
+
+
+def test_spike_and_jump_in_a_turning_that_never_rests():
+    t = times(20.0, 100.0)
+    value = np.round(8.7 * t + 0.5 * np.sin(2.0 * t), 6)
+    value[700:703] += 0.23
+    value[1200:] += 0.66
+    assert found(value, t, span=0, turn=TURN) == [
+        ("spike", 700, 702),
+        ("index jump", 1200, 1200),
+    ]
+
+
+def test_rows_of_one_time_in_a_quick_turning_leave_no_jump():
+    t = times(10.0, 100.0)
+    value = np.round(6.0 * t + 0.3 * np.sin(4.0 * t), 5)
+    t[400:404] = t[399]
+    assert found(value, t, span=0, turn=TURN) == []

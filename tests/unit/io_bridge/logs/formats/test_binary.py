@@ -73,3 +73,47 @@ def test_can_log_without_a_dbc_says_what_it_holds(tmp_path):
     path.write_text("date Mon\nbase hex timestamps absolute\n" + "0.1 1 25 Rx d 2 00 11\n" * 20)
     with pytest.raises(LogError, match=r"20 CAN frames of 1 ids \(0x025\).*--dbc"):
         read_tables(path)
+
+
+def test_frames_of_can_fd_in_an_asc_log():
+    from io_bridge.logs.formats.can_lines import _frames
+
+    line = " 0.010000 CANFD 1 Rx  181  Msg  0 0 4  4 01 02 03 0a  100000 130 1000 0 0 0 0 0"
+    (frame,), spoilt = _frames(f"base hex\n{line}\n", "asc")
+    assert (frame[:3], spoilt) == ((0.01, 0x181, b"\x01\x02\x03\x0a"), [])
+
+
+def test_lists_and_stamps_of_json_messages_are_columns(tmp_path):
+    import json
+
+    writer = pytest.importorskip("mcap.writer")
+    from io_bridge.logs.formats.binary import read_mcap
+
+    path = tmp_path / "bag.mcap"
+    with path.open("wb") as file:
+        bag = writer.Writer(file)
+        bag.start()
+        schema = bag.register_schema("JointState", "jsonschema", b"{}")
+        channel = bag.register_channel("/joints", "json", schema)
+        for k in range(20):
+            stamp = {"sec": 5, "nanosec": 10_000_000 * k}
+            message = {"header": {"stamp": stamp}, "position": [0.1 * k, 1.0]}
+            bag.add_message(channel, k, json.dumps(message).encode(), k)
+        bag.finish()
+    (table,) = read_mcap(path)
+    np.testing.assert_allclose(table.numbers["header.stamp"], 5.0 + 0.01 * np.arange(20))
+    np.testing.assert_allclose(table.numbers["position.0"], 0.1 * np.arange(20))
+
+
+def test_signals_of_a_scope_are_named_by_their_labels(tmp_path):
+    io = pytest.importorskip("scipy.io")
+    from io_bridge.logs.formats.binary import read_mat
+
+    values = np.arange(30.0)[:, None]
+    kinds = [("values", object), ("label", object)]
+    signals = np.array([(values, "Angle [deg]"), (2 * values, "Torque [Nm]")], dtype=kinds)
+    path = tmp_path / "scope.mat"
+    io.savemat(path, {"ScopeData": {"time": 0.01 * values, "signals": signals}})
+    (table,) = read_mat(path)
+    assert [name for name in table.numbers if "Angle [deg]" in name]
+    np.testing.assert_array_equal(table.numbers["signals/Torque [Nm]/values"], 2 * values[:, 0])

@@ -131,3 +131,34 @@ def test_a_remark_between_the_names_and_the_rows(tmp_path):
     (table,) = read_tables(path)
     assert table.columns == ("time", "enc")
     assert any("4096" in remark for remark in table.remarks)
+
+
+def test_counts_in_hexadecimal_are_numbers(tmp_path):
+    rows = [(t, f"0x{16 * int(i):04X}", m) for t, i, m in ROWS]
+    table = read(tmp_path, joined(",", rows))
+    np.testing.assert_array_equal(table.numbers["a"], 16.0 * np.arange(40))
+
+
+def test_lines_of_a_banner_that_look_like_rows_are_none(tmp_path):
+    banner = "Separator\tTab\nSamples\t40\t40\nDate\t2024/05/06\t2024/05/06\nX0\t0.0\t0.0\nDelta_X\t0.01\t0.01\n"
+    table = read(tmp_path, f"{banner}***End_of_Header***\n" + joined("\t"), "log.lvm")
+    assert (list(table.numbers), table.spoilt) == (["t", "a", "m"], ())
+    assert table.n_rows == 40
+
+
+def test_names_of_two_words_between_tabulators(tmp_path):
+    table = read(tmp_path, joined("\t", names="Time,Steering Angle,Steering Torque"))
+    assert list(table.numbers) == ["Time", "Steering Angle", "Steering Torque"]
+
+
+def test_sentence_above_the_rows_is_no_line_of_names(tmp_path):
+    table = read(tmp_path, "# angle in rad\n" + joined(" ", names=""))
+    assert (table.has_names, table.remarks) == (False, ("# angle in rad",))
+
+
+def test_cells_that_bring_their_names(tmp_path):
+    rows = [f"t_ms:{10 * k},enc:{k},trq:{0.5 * k}" for k in range(40)]
+    rows[20] = "guru meditation"
+    table = read(tmp_path, "Booting...\n" + "\n".join(rows) + "\n", "serial.txt")
+    assert list(table.numbers) == ["t_ms", "enc", "trq"]
+    assert [(one.kind, one.line) for one in table.spoilt] == [("damaged row", 22)]

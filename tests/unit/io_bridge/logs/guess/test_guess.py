@@ -121,3 +121,39 @@ def test_the_wheel_is_no_motor_behind_a_gear():
     )
     assert found.mapping.angle.column == "wheel_enc"
     assert found.mapping.angle.counts_per_rev != pytest.approx(964, rel=0.01)
+
+
+def test_number_of_a_row_is_no_clock_beside_one():
+    columns = {"column_1": np.arange(2000.0), "ts": 1.7e15 + 1e6 * T}
+    mapping = guess(**columns, angle_deg=np.round(30 * SWING, 2)).mapping
+    assert (mapping.time.column, mapping.time.unit) == ("ts", "us")
+
+
+def test_stamps_of_two_senders_in_turn_are_a_clock():
+    stamp = np.sort(np.r_[T[::2], T[::2] + 0.5e-3])
+    mapping = guess(Timestamp=stamp, angle_deg=np.round(30 * SWING, 2)).mapping
+    assert mapping.time.column == "Timestamp"
+
+
+def test_counts_of_a_turn_from_an_angle_beside_a_stretch_of_zeros():
+    count = np.rint(4096 / (2 * np.pi) * (SWING + 1.0))
+    count[700:900] = 0.0
+    found = guess(t_s=T, enc_count=count, pos_rad=np.round(SWING, 5))
+    assert found.mapping.angle.counts_per_rev == 4096
+
+
+def test_position_beside_an_effort_is_in_radians():
+    spin = 40.0 * T + 0.5 * np.sin(9.0 * T)
+    columns = {"field.position0": np.round(3 * spin, 3), "field.effort0": 0.1 * SWING}
+    assert guess(t_s=T, **columns).mapping.angle.unit == "rad"
+
+
+@pytest.mark.parametrize(("name", "unit"), [("logs/wheel_deg", "deg"), ("logs/wheel_rad", "rad")])
+def test_unit_of_a_group_whose_columns_are_time_and_data(name, unit):
+    columns = {"Time": T, "Data": np.round(SWING, 3)}
+    tables = [
+        whole_table("logs/torque_nm", {"Time": T, "Data": 2.0 * SWING}, {}, "mat"),
+        whole_table(name, columns, {}, "mat"),
+    ]
+    mapping = guess_mapping(Path("log.mat"), tables).mapping
+    assert (mapping.table, mapping.angle.unit) == (name, unit)
