@@ -154,8 +154,8 @@ class Terminal(Section):
         dict[GaugeChannel, Gauge],
         Field(examples=[{"0": {"drive": "wheel", "gauge": "twist", "volts_per_strain": 1e4}}]),
     ] = {}
-    """Where the bus is simulated, inputs of an analogue terminal measure strains of a drive's column, by their number
-    from 0."""
+    """Inputs of an analogue terminal, by their number from 0, measure strains of a drive's column where the bus is
+    simulated."""
     inputs: Annotated[
         dict[Word, Channel], Field(max_length=MOST_CHANNELS, examples=[{"button": {"bit": 0}}])
     ] = {}

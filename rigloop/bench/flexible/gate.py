@@ -48,7 +48,7 @@ class Case(msgspec.Struct, frozen=True):
 
     @property
     def held(self) -> bool:
-        """Whether the gate is right; a refusal names a force and what would do."""
+        """Return whether the gate is right; a refusal names a force and what would do."""
         if self.observable:
             return not self.refusal
         return "wrench/" in self.refusal and "add a sensor" in self.refusal
