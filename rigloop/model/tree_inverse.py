@@ -9,10 +9,10 @@ from typing import Literal
 
 import numpy as np
 
+from codegen.analysis.inverse import TreeInverse, c_sources, inverse_dynamics, numpy_source
 from codegen.description.mechanism import load
 from codegen.expressions.emit import NUMPY
 from codegen.serial_chain.chain import Least
-from codegen.tree.inverse import TreeInverse, c_sources, inverse_dynamics, numpy_source
 from rig_configs.mistakes import ConfigError, Mistake, near
 from rigloop.model.inverse_facts import BaseParameter, Inverse, JointTorque, base_parameters
 from rigloop.model.written import write_files

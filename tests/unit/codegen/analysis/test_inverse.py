@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from codegen.analysis.inverse import c_sources, inverse_dynamics, numpy_source
 from codegen.description.mechanism import MechanismError, load
 from codegen.expressions.dag import evaluate
 from codegen.importers.robot_file import import_file
-from codegen.tree.inverse import c_sources, inverse_dynamics, numpy_source
 from codegen.tree.mechanism import in_joint_coordinates
 from codegen.tree.recursion import accelerations
 from tests.unit.codegen.tree.test_odd_trees import floating_crane, joints_in_series, on_the_ground
