@@ -51,7 +51,9 @@ class Chromium:
         self._numbers = itertools.count(1)
         self.events: list[dict] = []
         self._stack = contextlib.ExitStack()
-        self._socket = self._stack.enter_context(connect(self._endpoint(), max_size=1 << 26, ping_interval=None))
+        self._socket = self._stack.enter_context(
+            connect(self._endpoint(), max_size=1 << 26, ping_interval=None)
+        )
         targets = self._ask("Target.getTargets")["targetInfos"]
         target = next(one["targetId"] for one in targets if one["type"] == "page")
         self._session = None
