@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from rigloop.bench.flexible.gate import CASES, cases
-from rigloop.bench.flexible.vehicle import vehicle
+from tests.parts.bending_vehicle import vehicle
+from tests.parts.gate_cases import CASES, cases
 
 pytestmark = pytest.mark.slow
 

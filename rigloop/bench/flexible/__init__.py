@@ -1,4 +1,0 @@
-"""`rigloop bench flexible`: the published test of six unknown forces on a vehicle body that bends.
-
-Start with `flexible.py`.
-"""
