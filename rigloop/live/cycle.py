@@ -54,6 +54,7 @@ NAP_S = 0.02
 MAIN_PRIORITY = (
     1  # of the thread that waits for signals, below every task and above what else the machine does
 )
+STOPS = (signal.SIGINT, signal.SIGTERM)  # they ask for the end
 RUN_TIME_S = 2.0  # of a FIFO thread without a sleep, beyond what the watchdog allows
 
 
@@ -181,7 +182,9 @@ def _run(
         if report.limited is not None:
             rig = limited_rig(loaded.rig, report.limited)
             composed = compose_live(rig, kernels, buses)
-        buses.attend()
+        # of its threads none takes a signal that asks for the end: while the loop runs, its watchdog sees that it waits
+        with _held():
+            buses.attend()
         report.bringup = buses.bringup_counters()
         messages.write(folder, "cycle.json", report)
         plan, spins = with_spins(composed.plan, measuring)
@@ -255,7 +258,7 @@ def _loop(
                 {t.name: [b.name for b in t.blocks] for t in composed.plan.tasks},
             )
             orphaned = Orphaned(order.table)
-            while not loop.wait(NAP_S):
+            while not loop.wait(NAP_S) and not signal.sigpending() & {*STOPS}:
                 state = state_of(table, rig)
                 was_running |= state == State.RUNNING
                 if loop.stall is not None:
@@ -315,16 +318,31 @@ def _explain(stall: Stall, composed: Composed) -> str:
 
 
 @contextlib.contextmanager
+def _held() -> Iterator[None]:
+    """Let the signals that ask for the end wait, for this thread and for those that begin meanwhile."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
 def _stop_on_signals(loop: Loop) -> Iterator[list[int]]:
+    """Stop the loop when a signal asks for the end, and yield the list of those that did, which is filled at the end.
+
+    The watchdog of the loop finds them, above all tasks. This thread finds them, too, for a loop without one.
+    """
     caught: list[int] = []
 
     def stop(number: int, frame: FrameType | None) -> None:
         caught.append(number)
         loop.request_stop()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in STOPS:
         signal.signal(number, stop)
-    yield caught
+    with _held():
+        yield caught
 
 
 if __name__ == "__main__":

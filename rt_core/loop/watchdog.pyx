@@ -9,6 +9,15 @@ from rt_core.loop.thread cimport join_thread, settle_thread, start_thread
 
 from typing import NamedTuple
 
+cdef extern from "<signal.h>" nogil:
+    ctypedef struct sigset_t:
+        pass
+    enum:
+        SIGINT
+        SIGTERM
+    int sigpending(sigset_t *set)
+    int sigismember(const sigset_t *set, int number)
+
 
 class Tick(NamedTuple):
     """See watchdog.pyi."""
@@ -53,10 +62,18 @@ cdef void _look(Watchdog *watchdog, int64_t now) noexcept nogil:
         watchdog.seen[i] = beat_ns
 
 
+cdef bint _is_asked_to_end() noexcept nogil:
+    # of a process whose threads block these signals: they stay with it until its main thread has time for them
+    cdef sigset_t pending
+    return sigpending(&pending) == 0 and (sigismember(&pending, SIGTERM) == 1 or sigismember(&pending, SIGINT) == 1)
+
+
 cdef int64_t _tick(Watchdog *watchdog, int64_t due_ns, int64_t now) noexcept nogil:
     # the work of the tick that was due at due_ns and comes at now. Returns the time from which the next one counts
     cdef Guarded *guarded
     cdef int i
+    if _is_asked_to_end():
+        store_release(&watchdog.shared.stop, 1)
     if now - due_ns > TICK_NS:
         _forget(watchdog)
         due_ns = now

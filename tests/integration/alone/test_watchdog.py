@@ -190,3 +190,45 @@ def test_a_loop_that_ended_has_no_watchdog_that_still_sleeps(tmp_path):
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.split()) == 20
     assert "S" not in done.stdout
+
+
+ASKED = """
+import json, os, signal, sys, time
+from rt_core.injection.load import BusyBlock
+from rt_core.loop.loop import Loop
+from rt_core.plan import Task, plan_table
+from rt_core.signals.table import SignalTable
+
+number = signal.Signals[sys.argv[2]]
+heard = []
+signal.signal(number, lambda *given: heard.append(given))
+signal.pthread_sigmask(signal.SIG_BLOCK, {number})
+plan = plan_table([Task("t", [BusyBlock("busy", 0)], 1_000_000, stall_cycles=10_000)], [])
+table = SignalTable.create(sys.argv[1], plan)
+loop = Loop(plan, table)
+loop.start()
+while table.value("loop/t/cycle") < 5:
+    time.sleep(0.001)
+before = loop.stop_requested
+os.kill(os.getpid(), number)
+until = time.monotonic() + 10
+while not loop.stop_requested and time.monotonic() < until:
+    pass  # this thread handles no signal, and lets nobody else have the interpreter for long
+asked = loop.stop_requested
+heard_before = len(heard)
+loop.stop()
+signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
+print(json.dumps({"before": before, "asked": asked, "heard_before": heard_before, "heard": len(heard)}))
+table.close(unlink=True)
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+def test_a_signal_that_no_thread_takes_ends_the_loop_and_stays_for_its_handler(tmp_path, name):
+    done = subprocess.run(
+        [sys.executable, "-c", ASKED, tmp_path / "table", name],
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert json.loads(done.stdout or "{}") == {
+        "before": False, "asked": True, "heard_before": 0, "heard": 1
+    }, done.stderr  # fmt: skip
