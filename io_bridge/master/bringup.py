@@ -68,7 +68,8 @@ def settle_all(
     BringUpError
         A slave refuses a setting that it needs; every such slave is named.
     """
-    found, wrong = [], []
+    found: list[ProcessData] = []
+    wrong: list[str] = []
     for slave, group in zip(slaves, groups, strict=True):
         if not slave.contents.has_coe:
             found.append(from_eeprom(slave.contents))
