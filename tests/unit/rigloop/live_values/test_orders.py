@@ -81,7 +81,7 @@ def test_an_order_that_nobody_waits_for_any_more_is_not_carried_out(ask):
     ("line", "arms"),
     [
         (b"arm", True),
-        (b"arm %d" % (time.monotonic_ns() + 600_000_000_000), True),
+        (b"arm %d" % (1 << 62), True),  # long after any boot
         (b"arm 1", False),
         (b"arm soon", False),
         (b"armed", False),
