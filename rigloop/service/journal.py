@@ -142,9 +142,14 @@ class ServiceLog:
         Of the service.
     most_bytes : int, optional
         Of each file; then it begins again, and the one before is kept.
+
+    Attributes
+    ----------
+    folder : Path
     """
 
     def __init__(self, folder: Path, name: str, most_bytes: int = MOST_LOG_BYTES) -> None:
+        self.folder = folder
         self._done = Journal(folder / f"{name}.jsonl", most_bytes, again=True)
         self._refused = Journal(folder / REFUSED / f"{name}.jsonl", most_bytes, again=True)
 

@@ -27,6 +27,7 @@ from rigloop.service.clients import Visitor, Visitors
 from rigloop.service.commands import SERVICE, Commands, command_of
 from rigloop.service.control import Control
 from rigloop.service.journal import ServiceLog, log_folder
+from rigloop.service.kept_reset import KeptReset
 from rigloop.service.sessions import RunChoices, Session
 from rigloop.service.subscriptions import Subscriptions
 
@@ -121,7 +122,10 @@ class Service:
         gatekeeper: Gatekeeper | None = None,
     ) -> None:
         self.sessions = {
-            rig.name: Session(rig, options.choices, Control(self._is_there)) for rig in rigs
+            rig.name: Session(
+                rig, options.choices, Control(self._is_there), KeptReset(log.folder, rig.name)
+            )
+            for rig in rigs
         }
         self.visitors = Visitors(self._is_there)
         self.subscriptions = Subscriptions(door)

@@ -22,6 +22,7 @@ from rigloop.run_folder.not_started import NotStartedError
 from rigloop.run_folder.outcome import Outcome
 from rigloop.service.control import Control
 from rigloop.service.journal import RunJournal
+from rigloop.service.kept_reset import KeptReset
 from rigloop.service.live_rows import live_rows
 from rigloop.signals.listing import signals_of
 from rt_core.safety.trips import State
@@ -80,13 +81,18 @@ class Session:
     loaded : LoadedRig
     choices : RunChoices
     control : Control
+    kept : KeptReset
+        Why the rig needs a reset by what an earlier service has seen.
     """
 
-    def __init__(self, loaded: LoadedRig, choices: RunChoices, control: Control) -> None:
+    def __init__(
+        self, loaded: LoadedRig, choices: RunChoices, control: Control, kept: KeptReset
+    ) -> None:
         self.loaded, self.name = loaded, loaded.name
         self.control, self.journal = control, RunJournal()
         self.faults: tuple[str, ...] = ()
-        self.needs_reset = ""
+        self._kept = kept
+        self.needs_reset = kept.found()
         self.last: LastRun | None = None
         self.n_runs = 0
         self.signals = {
@@ -97,7 +103,8 @@ class Session:
         self._supervisor: Supervisor | None = None
         self._watched: Watched | None = None
         self._first_cycle_ns = 0
-        self._asked_to_arm = self._asked_to_end = self._has_faulted = False
+        self._asked_to_arm = self._asked_to_end = False
+        self._has_followed = self._has_faulted = False
         self._resets_drives = False
 
     @property
@@ -164,6 +171,8 @@ class Session:
             raise Refused(
                 Why.STATE, f"{self.name}: a run goes on: phase {self.phase}; `stop` it first"
             )
+        if self.needs_reset and self.last is None:
+            self.needs_reset = self._kept.found()  # its last run may be judged by now
         if self.needs_reset:
             raise Refused(Why.STATE, f"{self.name}: {self.needs_reset}; look at it, then `reset`")
         self._refuse_changed()
@@ -181,7 +190,8 @@ class Session:
             raise Refused(Why.FAILED, f"{self.name}: no process: {error.strerror}") from None
         self.n_runs += 1
         self.faults, self._resets_drives, self._first_cycle_ns = (), False, 0
-        self._asked_to_arm = self._asked_to_end = self._has_faulted = False
+        self._asked_to_arm = self._asked_to_end = False
+        self._has_followed = self._has_faulted = False
 
     def arm(self, seconds: float | None) -> None:
         """Arm the run that waits; start one if none goes on. It raises as `start` does."""
@@ -261,6 +271,7 @@ class Session:
                 Why.STATE, f"{self.name}: a run goes on: phase {self.phase}; `stop` it first"
             )
         self.needs_reset = ""
+        self._kept.forget()
         self._resets_drives = drives
 
     def inject(self, faults: list[str]) -> None:
@@ -300,7 +311,7 @@ class Session:
                 self._watched.loaded = self.loaded
                 self.journal.settle(self._watched.folder)
         if self._watched is not None:
-            self._has_faulted |= self.state == State.FAULT
+            self._keep(self.state)
             if not self._first_cycle_ns:
                 with contextlib.suppress(OSError, msgspec.MsgspecError):
                     report = messages.read_report(self._watched.folder)
@@ -330,6 +341,15 @@ class Session:
             self.n_runs,
         )
 
+    def _keep(self, state: State | None) -> None:
+        """Have the next service know what this one may not live to say."""
+        if state == State.FAULT and not self._has_faulted:
+            self._has_faulted = True
+            self._kept.need(f"this run has tripped: {self.folder}")
+        elif state in FOLLOWS and not self._has_followed:
+            self._has_followed = True
+            self._kept.armed(self.folder)
+
     def _newest(self, path: str) -> float | None:
         try:
             return None if self._watched is None else self._watched.signals[path]
@@ -348,6 +368,9 @@ class Session:
         is_good = outcome is not None and outcome.good
         if self._has_faulted or (self._asked_to_arm and not self._asked_to_end and not is_good):
             self.needs_reset = f"the last run needs a reset: {self.last.words}"
+            self._kept.need(self.needs_reset)
+        else:
+            self._kept.forget()
         if self._watched is not None:
             self._watched.close()
         self._watched = self._supervisor = None

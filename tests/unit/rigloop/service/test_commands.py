@@ -20,6 +20,7 @@ from rigloop.service.clients import Visitor, Visitors
 from rigloop.service.commands import Commands
 from rigloop.service.control import Control
 from rigloop.service.journal import ServiceLog
+from rigloop.service.kept_reset import KeptReset
 from rigloop.service.sessions import RunChoices, Session
 from rigloop.service.subscriptions import Subscriptions
 
@@ -64,6 +65,7 @@ class Played:
                 rig,
                 RunChoices(tmp_path / "runs", "simulated"),
                 Control(lambda client: client not in self.gone),
+                KeptReset(tmp_path, rig.name),
             )
             for rig in rigs
         }
@@ -226,6 +228,31 @@ def test_after_a_trip_nothing_is_armed_before_a_reset(played, ann):
     played.ask(ann, asked.Reset, token=token, drives=True)
     played.ask(ann, asked.Arm, token=token)
     assert "--reset-drives" in session._supervisor.arguments
+
+
+def test_a_service_that_is_started_again_still_wants_the_reset(played, ann, rigs, tmp_path):
+    (session,) = played.sessions.values()
+    token = played.ask(ann, asked.Take).token
+    played.ask(ann, asked.Arm, token=token)
+    end(session, BAD)
+
+    again = Played([rigs("steering_wheel")], tmp_path)
+    (session,) = again.sessions.values()
+    assert "guard: rate" in session.status().needs_reset
+    token = again.ask(ann, asked.Take).token
+    assert "guard: rate" in again.refused(ann, asked.Arm, Why.STATE, token=token)
+    again.ask(ann, asked.Reset, token=token)
+
+    third = Played([rigs("steering_wheel")], tmp_path)
+    (session,) = third.sessions.values()
+    assert session.status().needs_reset == ""
+    token = third.ask(ann, asked.Take).token
+    third.ask(ann, asked.Arm, token=token)
+    end(session, GOOD)
+    assert KeptReset(tmp_path, "steering_wheel").found() == ""
+    for one in (again, third):
+        one.commands.close()
+        one.log.close()
 
 
 def test_a_rig_file_that_has_changed_is_not_started(played, ann, rigs, tmp_path):
