@@ -60,6 +60,10 @@ def mechanism(source: str | Path, **options: Any) -> Mechanism:
     >>> bool((four_bar.run(steps=100)["crank/angle_rad"] == ahead).all())
     True
     """
+    if not isinstance(source, str | Path):
+        raise TypeError(
+            f"source = {source!r:.60}: give the name of a mechanism, or the path of its file"
+        )
     known = {field.name for field in dataclasses.fields(KernelOptions)} - FIXED.keys()
     for name in options:
         if name not in known:
@@ -163,10 +167,10 @@ class Mechanism:
             raise ValueError(
                 f"{self.name}: {', '.join(missing)}: not given; a guide needs its position, rate and acceleration"
             )
+        values = self._room(count)
         guide = rows_of(columns, self._guides, count)
         refuse_where(~np.isfinite(guide), guide, self._guides, "give a finite number")
         signals = self._signal_rows(columns, count)
-        values = np.empty((count, len(self.outputs)))
         done = self._module.run(self._state, guide, values, count, signals)
         motion = self._columns(values[:done])
         self._cycles += done
@@ -260,6 +264,15 @@ class Mechanism:
 
     __copy__ = copy
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Mechanism:
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            f"{self.name}: a mechanism is not pickled: send the bytes of save() to another process, build the same "
+            "mechanism there, and restore() them"
+        )
+
     def save(self) -> bytes:
         """Return the state, parameters and input signals included, with the hash of the kernel that it belongs to."""
         return pack(self.name, self.hash, self._cycles, bytes(self._state))
@@ -278,6 +291,14 @@ class Mechanism:
         taken = _aligned(state)
         self._module.health(taken)  # raises where it is not sound
         self._state, self._cycles = taken, cycles
+
+    def _room(self, count: int) -> Array:
+        try:
+            return np.empty((count, len(self.outputs)))
+        except (MemoryError, ValueError, OverflowError):
+            raise ValueError(
+                f"steps = {count}: the outputs of so many find no room in memory; run fewer at a time"
+            ) from None
 
     def _columns(self, values: Array) -> Columns:
         t_s = np.arange(self._cycles, self._cycles + len(values), dtype=np.float64) * self.step_s

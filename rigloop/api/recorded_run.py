@@ -173,6 +173,9 @@ class RecordedRun:
             raise ValueError(
                 f"at which times? signals of {known}; give at=, one of the tasks {', '.join(self.tasks)}"
             )
+        if at is not None and at not in self.records and at not in self.signals:
+            names = ", ".join(self.tasks)
+            raise KeyError(f"{self.folder}: at = {at!r}: no task and no signal; tasks: {names}")
         home = self._task(at) if at is not None else homes[0]
         record = self.records[home]
         if between_s is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from rigloop.protocol.client import ServiceClient, ServiceError
 from rt_core.safety.trips import State
 
 RECORD_S = 0.02
+ASKED_WRONG = (Why.VALUE, Why.MESSAGE, Why.SIZE)
 RECORD_TIMEOUT_S = 10.0  # for cycles that the loop has stepped to be in the record
 
 
@@ -52,6 +54,8 @@ class RemoteSignals(Mapping[str, float]):
         except ServiceError as error:
             if error.why == Why.UNKNOWN:
                 raise KeyError(str(error)) from None
+            if error.why in ASKED_WRONG:
+                raise ValueError(str(error)) from None
             raise RunEndedError(str(error)) from None
         return np.array(found.values, np.float64)
 
@@ -114,6 +118,8 @@ class RemoteRun(Looking):
         """Return every cycle of some signals from now on, or from before; it raises as `Watched.capture` does."""
         for path in paths:
             self.signals.read((path,))  # raises with the nearest names
+        with contextlib.suppress(RunEndedError):  # a record that is not there yet
+            self._piece(paths, 0.0, 0.0, at)  # a wrong `at` is refused before the time is over
         now_s = self.t_s
         from_s, to_s = max(0.0, now_s - before_s), now_s + seconds
         time.sleep(max(0.0, seconds))
@@ -149,7 +155,7 @@ class RemoteRun(Looking):
         except ServiceError as error:
             if error.why == Why.UNKNOWN:
                 raise KeyError(str(error)) from None
-            if error.why == Why.VALUE:
+            if error.why in ASKED_WRONG:
                 raise ValueError(str(error)) from None
             raise RunEndedError(str(error)) from None
         return found

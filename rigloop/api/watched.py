@@ -117,6 +117,8 @@ class Watched(Looking):
         """
         for path in paths:
             self.signals[path]  # raises with the nearest names
+        self._recorded.refresh()
+        self._recorded.columns(*paths, at=at, between_s=(0.0, 0.0))  # a wrong `at` is refused now
         now_s = self.t_s
         end_s = now_s + seconds
         time.sleep(max(0.0, seconds))

@@ -112,7 +112,10 @@ class ServiceClient:
         self._caller.send(encoded(command(protocol=PROTOCOL, id=number, **keys)))
         found = self._until(lambda m: isinstance(m, RawAnswer) and m.id == number, timeout_s)
         if found is None:
-            raise TimeoutError(f"{self.endpoint}: no answer within {timeout_s:g} s")
+            raise TimeoutError(
+                f"{self.endpoint}: no answer within {timeout_s:g} s: the service stands still or has ended; "
+                "see `rigloop service status`, and attach again"
+            )
         assert isinstance(found, RawAnswer)
         kind = ANSWERS.get(command)
         return decoded(found.answer, kind) if kind is not None else None

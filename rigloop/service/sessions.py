@@ -198,7 +198,9 @@ class Session:
         if self._supervisor is None:
             self.start(seconds)
         elif self._asked_to_arm or self._asked_to_end:
-            raise Refused(Why.STATE, f"{self.name}: phase {self.phase}: armed once already")
+            raise Refused(
+                Why.STATE, f"{self.name}: phase {self.phase}: armed once already; `stop` it first"
+            )
         elif seconds is not None:
             raise Refused(
                 Why.STATE,
@@ -249,7 +251,7 @@ class Session:
             None goes on.
         """
         if self._supervisor is None:
-            raise Refused(Why.STATE, f"{self.name}: no run goes on")
+            raise Refused(Why.STATE, f"{self.name}: no run goes on; `start` or `arm` one")
         self.let_go()
 
     def let_go(self) -> None:
@@ -297,6 +299,8 @@ class Session:
         except ConfigError as error:
             words = "; ".join(map(str, error.mistakes))
             raise Refused(Why.VALUE, f"{self.name}: {words}") from None
+        except NotStartedError as error:
+            raise Refused(Why.VALUE, f"{self.name}: {', '.join(faults)}: {error}") from None
         self.faults = tuple(faults)
 
     def look(self) -> bool:

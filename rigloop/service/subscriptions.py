@@ -77,7 +77,9 @@ class Subscriptions:
         """
         left = [one for one in self._found if (one.client, one.number) != (client, number)]
         if len(left) == len(self._found):
-            raise Refused(Why.UNKNOWN, f"subscription = {number}: none of yours")
+            raise Refused(
+                Why.UNKNOWN, f"subscription = {number}: none of yours; `subscribe` gives the number"
+            )
         self._found = left
 
     def forget(self, client: Client) -> None:

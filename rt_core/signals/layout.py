@@ -6,9 +6,11 @@ itself, so that no offset of a foreign file is trusted.
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 import struct
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,9 +24,21 @@ WORD = 8
 LINE_WORDS = 8  # a cache line of 64 bytes, in words
 RING_HEAD_WORDS = 3 * LINE_WORDS  # written and dropped | consumed | spare
 PAGE = 4096
+LONGEST_SHOWN = 200  # characters of a path that nobody writes
 HEADER = struct.Struct("<8sqqq")  # magic, ABI, bytes of the file, bytes of the description
 MAX_BYTES = 1 << 32
 MAX_CELLS = 1 << 16
+
+
+def unknown_signal(path: object, known: Iterable[str]) -> KeyError:
+    """Return the error for a path that no producer writes: with the nearest names, or where all of them are listed."""
+    near = difflib.get_close_matches(str(path)[:LONGEST_SHOWN], list(known), n=3)
+    remedy = (
+        f"did you mean {' or '.join(map(repr, near))}?"
+        if near
+        else "`rigloop signals RIG` lists them"
+    )
+    return KeyError(f"nothing writes {path!r:.{LONGEST_SHOWN}}; {remedy}")
 
 
 class TableError(ValueError):

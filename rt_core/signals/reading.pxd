@@ -7,4 +7,3 @@ cdef class SignalReader:
     cdef dict _selections        # tuple of paths → Selection
     cdef bint _is_open
     cdef int require_open(self) except -1
-    cdef object missing(self, object path)

@@ -1,6 +1,4 @@
 """Signals of a running loop by path, for programs that look on."""
-import difflib
-
 import numpy as np
 
 cimport cython
@@ -9,7 +7,7 @@ from libc.stdint cimport int64_t
 from rt_core.shared cimport read_latest
 from rt_core.signals.table cimport SignalTable
 
-from rt_core.signals.layout import TableError
+from rt_core.signals.layout import TableError, unknown_signal
 
 
 cdef enum:
@@ -63,7 +61,7 @@ cdef class SignalReader:
         cdef double value = 0.0
         found = self._places.get(path)
         if found is None:
-            raise self.missing(path)
+            raise unknown_signal(path, self._places)
         self.require_open()
         cdef Place place = <Place>found
         _read(self.table, place.latest, place.stride, &place.cell, 1, &value)
@@ -99,7 +97,7 @@ cdef class SignalReader:
         for at, path in enumerate(paths):
             found = self._places.get(path)
             if found is None:
-                raise self.missing(path)
+                raise unknown_signal(path, self._places)
             place = <Place>found
             by_image.setdefault((place.latest, place.stride), []).append((place.cell, at))
         images, cells, order = [], [], []
@@ -146,8 +144,3 @@ cdef class SignalReader:
         if not self._is_open:
             raise TableError(f"{self.table.path}: the reader is closed")
         return 0
-
-    cdef object missing(self, object path):
-        near = difflib.get_close_matches(str(path), list(self._places), n=3)
-        words = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-        return KeyError(f"nothing writes {path!r}{words}")

@@ -19,7 +19,7 @@ from rt_core.shared cimport (
 
 from rt_core.lateness.histogram import HISTOGRAM_WORDS, Histogram
 from rt_core.signals.layout import (
-    HEADER, MAGIC, MAX_BYTES, TABLE_ABI, WORD, CutError, TableError, describe, lay_out, read_layout,
+    HEADER, MAGIC, MAX_BYTES, TABLE_ABI, WORD, CutError, TableError, describe, lay_out, read_layout, unknown_signal,
 )
 from rt_core.names import BESIDE, SUPERVISOR
 from rt_core.lateness.trace import TRACE_SIZE, read_events
@@ -134,7 +134,7 @@ cdef class SignalTable:
         for area in self.layout.areas.values():
             if path in area.producer.signals:
                 return float(self.latest(area.producer.name)[area.producer.signals.index(path)])
-        raise KeyError(f"{self.path}: nothing writes {path!r}")
+        raise unknown_signal(path, [known for area in self.layout.areas.values() for known in area.producer.signals])
 
     def publish(self, signals, str producer=SUPERVISOR):
         area = self.area(producer)

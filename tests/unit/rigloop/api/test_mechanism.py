@@ -225,3 +225,25 @@ def test_an_unknown_option_is_named():
 def test_one_step_gives_its_outputs(driven):
     assert driven.step({TORQUE: 0.0}).keys() == {ANGLE, "arm/rate_rad_s"}
     assert set(driven.coordinates) == {"q", "qd", "qdd", "lam"}
+
+
+def test_how_a_mechanism_is_sent_is_said_where_it_is_not_pickled(driven):
+    import copy
+    import pickle
+
+    with pytest.raises(TypeError, match=r"send the bytes of save\(\)"):
+        pickle.dumps(driven)
+    driven.run(steps=3)
+    assert copy.deepcopy(driven).save() == driven.save()
+
+
+@pytest.mark.parametrize("steps", [10**15, 10**30])
+def test_more_steps_than_there_is_memory_for_are_refused(driven, steps):
+    with pytest.raises(ValueError, match=f"steps = {steps}: .*run fewer at a time"):
+        driven.run(steps=steps)
+
+
+@pytest.mark.parametrize("source", [None, 3])
+def test_what_is_no_name_of_a_mechanism_is_refused(source):
+    with pytest.raises(TypeError, match=f"source = {source}: give the name of a mechanism"):
+        rigloop.mechanism(source)

@@ -40,6 +40,8 @@ def test_signals_of_two_tasks_are_taken_at_the_times_of_one(folder):
     with pytest.raises(ValueError, match="at which times"):
         run.columns(ANGLE, TORQUE)
     assert set(run.columns(at="simulation")) == {ANGLE, TORQUE}
+    with pytest.raises(KeyError, match="at = 'x': no task and no signal; tasks: estimation, simu"):
+        run.columns(ANGLE, at="x")
 
 
 def test_times_are_known_on_three_clocks(folder):

@@ -2,10 +2,13 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from rigloop.api.looking import Looking
-from rigloop.api.rig import Rig
+from rigloop.api.rig import NotRunningError, Rig
+from rigloop.api.supervisor import sendable
+from rigloop.live_values.refused import LiveRefusedError
 from rt_core.safety.trips import State
 
 
@@ -39,6 +42,10 @@ def rig(tmp_path):
         (lambda rig: rig.capture("wheel/angle_rad", seconds="1"), "seconds = '1': give a number"),
         (lambda rig: rig.capture("wheel/angle_rad", seconds=1, before_s=True), "before_s = True"),
         (lambda rig: rig.read("wheel/angle_rad"), "give a list of paths"),
+        (lambda rig: rig.read(3), "paths = 3: give a list of paths"),
+        (lambda rig: rig.write("assistance"), "values = 'assistance': give a mapping"),
+        (lambda rig: rig.stimulate(), "stimulate: give the name of a stimulus"),
+        (lambda rig: rig.end_stimulus(3), "end_stimulus: 3: give the name of a stimulus, as text"),
         (lambda rig: rig.wait_until(None, 1.0), "condition = None: give text, or a function"),
         (lambda rig: rig.wait_until("wheel/angle_rad > 1", "1"), "timeout_s = '1': give a number"),
         (lambda rig: rig.wait_until("wheel/angle_rad > 1", math.nan), "timeout_s = nan: give"),
@@ -56,3 +63,22 @@ def test_a_time_of_a_start_is_refused_before_a_process_is_started():
 
 def test_whoever_waits_may_wait_for_ever(rig):
     assert rig.wait_until("wheel/angle_rad > 0.4", math.inf) == 1.0
+
+
+@pytest.mark.parametrize("act", [lambda rig: rig.stop(), lambda rig: rig.write(assistance=1.0)])
+def test_a_rig_that_does_not_run_says_so(act):
+    with pytest.raises(NotRunningError, match="live_bench: does not run; start"):
+        act(Rig("live_bench"))
+
+
+def test_numbers_of_numpy_go_to_a_service_as_numbers():
+    found = sendable({"a": np.float32(0.25), "b": (np.int64(2), "Nm"), "c": 10**400})
+    assert found == {"a": 0.25, "b": [2.0, "Nm"], "c": math.inf}
+    assert {type(found["a"]), type(found["b"][0])} == {float}
+
+
+def test_what_is_no_number_is_refused_by_name_before_it_goes_to_a_service():
+    with pytest.raises(LiveRefusedError) as caught:
+        sendable({"a": "1", "b": True, "c": None, "d": [1, 2], "e": 1j, "f": 1.0, 3: 1.0})
+    assert [mistake.name for mistake in caught.value.mistakes] == ["a", "b", "c", "d", "e", "3"]
+    assert "a = '1': is no number" in str(caught.value)

@@ -230,6 +230,15 @@ def test_after_a_trip_nothing_is_armed_before_a_reset(played, ann):
     assert "--reset-drives" in session._supervisor.arguments
 
 
+def test_a_fault_that_a_rig_without_a_guard_cannot_have_is_refused(rigs, tmp_path, ann):
+    played = Played([rigs("live_bench")], tmp_path)
+    token = played.ask(ann, asked.Take).token
+    words = played.refused(ann, asked.Inject, Why.VALUE, token=token, faults=["cycle-hang@0.5"])
+    assert "cycle-hang@0.5: this rig has no guard" in words
+    played.commands.close()
+    played.log.close()
+
+
 def test_a_service_that_is_started_again_still_wants_the_reset(played, ann, rigs, tmp_path):
     (session,) = played.sessions.values()
     token = played.ask(ann, asked.Take).token

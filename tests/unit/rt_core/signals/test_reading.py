@@ -76,6 +76,14 @@ def test_an_unknown_signal_is_named_with_its_neighbours(reader, ask):
         ask(reader, "loop/fast/cycles")
 
 
+@pytest.mark.parametrize(
+    "ask", [lambda r, t: r["x/y"], lambda r, t: r.read(("x/y",)), lambda r, t: t.value("x/y")]
+)
+def test_of_an_unknown_signal_without_neighbours_it_says_where_all_are(reader, table, ask):
+    with pytest.raises(KeyError, match=r"nothing writes 'x/y'; `rigloop signals RIG` lists them"):
+        ask(reader, table)
+
+
 def test_a_table_stays_as_long_as_it_is_read(table, reader):
     with pytest.raises(RuntimeError, match="in use"):
         table.close()
