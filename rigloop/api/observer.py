@@ -96,6 +96,12 @@ def observer(
     >>> bool(np.std(estimate["crank_rad"] - true) < 0.5 * np.std(noise))
     True
     """
+    if not isinstance(source, str | Path):
+        raise TypeError(
+            f"source = {source!r:.60}: give the name of a mechanism, or the path of its file"
+        )
+    if not isinstance(sensors, Mapping):
+        raise TypeError(f"sensors = {sensors!r:.60}: give a mapping from name to table")
     known = {field.name for field in dataclasses.fields(KernelOptions)} - FIXED.keys()
     for name in options:
         if name not in known:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
@@ -165,7 +166,9 @@ class RecordedRun:
         KeyError
             No such signal or task.
         ValueError
-            Signals of several tasks without `at`.
+            Signals of several tasks without `at`, or a time that is not a number.
+        TypeError
+            `between_s` is no pair of times.
         """
         homes = [self._task(path) for path in paths]
         if at is None and len(set(homes)) != 1:
@@ -180,7 +183,7 @@ class RecordedRun:
         record = self.records[home]
         if between_s is not None:
             # a record is searched where it lies; a copy of its times may be large
-            low, high = (bisect_left(record[TIME_FIELD], round(t_s * 1e9)) for t_s in between_s)
+            low, high = (bisect_left(record[TIME_FIELD], t_ns) for t_ns in _pair_ns(between_s))
             record = record[low:high]
         t_ns = np.asarray(record[TIME_FIELD])
         if not paths:
@@ -242,3 +245,19 @@ class RecordedRun:
         row = np.searchsorted(np.asarray(rows[TIME_FIELD]), t_ns, side="right") - 1
         values = np.append(np.asarray(rows[path]), np.nan)
         return values[row]  # before the first it is the last one, NaN
+
+
+def _pair_ns(between_s: object) -> tuple[float, float]:
+    """Return two times as whole nanoseconds, or infinite."""
+    try:
+        first, second = (float(t_s) for t_s in between_s)  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"between_s = {between_s!r:.60}: give two times, (first_s, second_s)"
+        ) from None
+    if math.isnan(first) or math.isnan(second):
+        raise ValueError(f"between_s = {between_s!r:.60}: give two times that are numbers")
+    first_ns, second_ns = (
+        round(t_s * 1e9) if math.isfinite(t_s * 1e9) else t_s for t_s in (first, second)
+    )
+    return first_ns, second_ns

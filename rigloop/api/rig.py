@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rig_configs.load import LoadedRig
+from rigloop.api.changes import sendable, stimuli_named, together
 from rigloop.api.columns import Columns
 from rigloop.api.looking import Looking, Newest, at_least_zero
 from rigloop.api.recorded_run import RecordedRun
 from rigloop.api.service_seat import ServiceSeat
-from rigloop.api.supervisor import STOP_TIMEOUT_S, Supervisor, sendable
+from rigloop.api.supervisor import STOP_TIMEOUT_S, Supervisor
 from rigloop.api.until_armed import until_armed
 from rigloop.api.watched import Watched
 from rigloop.compose.wiring import load
@@ -311,10 +312,10 @@ class Rig:
 
     def read(self, paths: Sequence[str]) -> NDArray[np.float64]:
         """Return the newest values of some signals, shape (n,); those of one task are of one cycle."""
-        if isinstance(paths, str):
-            raise TypeError(f"paths = {paths!r}: give a list of paths, or take signals[{paths!r}]")
-        if not hasattr(paths, "__iter__"):
-            raise TypeError(f"paths = {paths!r:.60}: give a list of paths")
+        if isinstance(paths, str) or not hasattr(paths, "__iter__"):
+            raise TypeError(
+                f"paths = {paths!r:.60}: give a list of paths; of one take signals[PATH]"
+            )
         return self._run.signals.read(paths)
 
     def wait_until(self, condition: str | Callable[[Newest], bool], timeout_s: float) -> float:
@@ -355,17 +356,15 @@ class Rig:
         ServiceError
             It is a service's, and refused.
         """
-        if values is not None and not isinstance(values, Mapping):
-            raise TypeError(f"values = {values!r:.60}: give a mapping from name to value")
-        return self._ask({**(values or {}), **named}, (), ())
+        return self._ask(together(values, named), (), ())
 
     def stimulate(self, *names: str) -> int:
         """Begin stimuli in the next cycle, or have them wait for their condition; result and errors as of `write`."""
-        return self._ask({}, _named("stimulate", names), ())
+        return self._ask({}, stimuli_named("stimulate", names), ())
 
     def end_stimulus(self, *names: str) -> int:
         """End stimuli in the next cycle; result and errors as of `write`."""
-        return self._ask({}, (), _named("end_stimulus", names))
+        return self._ask({}, (), stimuli_named("end_stimulus", names))
 
     def wait(self, timeout_s: float | None = None) -> Outcome:
         """Wait until a run that was started for some seconds has ended; return its verdict."""
@@ -480,13 +479,3 @@ class Rig:
             self._watched.close()
             self._watched = None
         self._supervisor = None
-
-
-def _named(what: str, names: Sequence[str]) -> Sequence[str]:
-    """Return the names of stimuli, if they are some."""
-    if not names:
-        raise ValueError(f"{what}: give the name of a stimulus, or of several")
-    for name in names:
-        if not isinstance(name, str):
-            raise TypeError(f"{what}: {name!r:.60}: give the name of a stimulus, as text")
-    return names

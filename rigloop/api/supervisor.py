@@ -28,7 +28,7 @@ import msgspec
 
 from rig_configs.json_message import decode
 from rigloop.live_values.orders import ARM, LONGEST_LINE, LiveAnswer, LiveOrder
-from rigloop.live_values.refused import LiveMistake, LiveRefusedError, float_of, shown
+from rigloop.live_values.refused import float_of, shown
 from rigloop.live_values.writer import Value
 from rigloop.run_folder.not_started import NotStartedError
 from rigloop.run_folder.outcome import Outcome
@@ -266,35 +266,6 @@ def _author() -> str:
         return f"{getpass.getuser()}, Python"
     except (KeyError, OSError):  # a user without a name
         return f"uid {os.getuid()}, Python"
-
-
-def sendable(values: Mapping[str, Value]) -> dict[str, Any]:
-    """Return values as a service takes them: floats, or pairs of a float and its unit.
-
-    Raises
-    ------
-    LiveRefusedError
-        Some are neither; what is not finite, or beyond a limit, is refused by the service.
-    """
-    found: dict[str, Any] = {}
-    wrong = []
-    for name, value in values.items():
-        number, *unit = value if isinstance(value, tuple | list) and len(value) == 2 else (value,)
-        is_number = isinstance(number, numbers.Real) and not isinstance(number, bool)
-        if not isinstance(name, str) or not is_number or not all(isinstance(u, str) for u in unit):
-            wrong.append(
-                LiveMistake(
-                    f"{name!s:.60}",
-                    value,
-                    "is no number, and no pair (number, unit)",
-                    "give one within its limits, which `rigloop service live` lists",
-                )
-            )
-            continue
-        found[name] = [float_of(number), *unit] if unit else float_of(number)
-    if wrong:
-        raise LiveRefusedError(wrong)
-    return found
 
 
 def _plain(value: object) -> object:

@@ -1,4 +1,4 @@
-"""Why a rig needs a `reset`, kept in a file, so that a service that is started again knows it."""
+"""The need of a `reset`, kept in a file a rig, so that a service that is started again knows it."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _log = logging.getLogger(__name__)
 
 
 class _Kept(msgspec.Struct, frozen=True):
-    words: str = ""  # why it needs a reset
+    words: str = ""  # the reason
     armed: str = ""  # folder of the run that was armed and is not judged
 
 
 class KeptReset:
     """The file of one rig.
 
-    A file that cannot be read is one more reason for a reset; one that cannot be written is told in the output of the
-    service, which itself still knows the reason.
+    A file that cannot be read is one more reason for a reset; one that cannot be written is reported in the output
+    of the service, which itself still knows the reason.
 
     Parameters
     ----------

@@ -68,3 +68,15 @@ def test_wrong_input_is_named(crank):
         rigloop.observer(
             "four_bar", {"wheel": ENCODER}, independent=("crank",), **NOISE | {"start_std": (1.0,)}
         )
+
+
+@pytest.mark.parametrize(
+    ("source", "sensors", "words"),
+    [
+        (None, {}, "source = None: give the name of a mechanism"),
+        ("four_bar", None, "sensors = None: give a mapping"),
+    ],
+)
+def test_what_is_no_mechanism_and_no_table_is_refused(source, sensors, words):
+    with pytest.raises(TypeError, match=words):
+        rigloop.observer(source, sensors, acceleration_noise=[0.1], start_std=(0.1, 0.1))

@@ -44,6 +44,20 @@ def test_signals_of_two_tasks_are_taken_at_the_times_of_one(folder):
         run.columns(ANGLE, at="x")
 
 
+@pytest.mark.parametrize("between_s", ["ab", 5, (None, 1.0), (1.0,), ("x", 1.0)])
+def test_what_is_no_pair_of_times_is_refused(folder, between_s):
+    with pytest.raises(TypeError, match=r"between_s = .*: give two times"):
+        rigloop.open_run(folder).columns(TORQUE, between_s=between_s)
+
+
+def test_a_time_may_be_endless_and_not_no_number(folder):
+    run = rigloop.open_run(folder)
+    assert len(run.columns(TORQUE, between_s=(-np.inf, np.inf)).t_s) == 9
+    assert len(run.columns(TORQUE, between_s=(np.inf, -np.inf)).t_s) == 0
+    with pytest.raises(ValueError, match=r"between_s = .*nan.*: give two times that are numbers"):
+        run.columns(TORQUE, between_s=(np.nan, 1.0))
+
+
 def test_times_are_known_on_three_clocks(folder):
     run = rigloop.open_run(folder)
     assert run.monotonic_ns([0.0, 0.005]).tolist() == [ZERO_NS, ZERO_NS + 5 * MS]

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from rigloop.api.changes import sendable
 from rigloop.api.looking import Looking
 from rigloop.api.rig import NotRunningError, Rig
-from rigloop.api.supervisor import sendable
 from rigloop.live_values.refused import LiveRefusedError
 from rt_core.safety.trips import State
 
@@ -81,4 +81,4 @@ def test_what_is_no_number_is_refused_by_name_before_it_goes_to_a_service():
     with pytest.raises(LiveRefusedError) as caught:
         sendable({"a": "1", "b": True, "c": None, "d": [1, 2], "e": 1j, "f": 1.0, 3: 1.0})
     assert [mistake.name for mistake in caught.value.mistakes] == ["a", "b", "c", "d", "e", "3"]
-    assert "a = '1': is no number" in str(caught.value)
+    assert "a = '1': is not a number" in str(caught.value)
