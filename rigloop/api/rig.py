@@ -313,9 +313,7 @@ class Rig:
     def read(self, paths: Sequence[str]) -> NDArray[np.float64]:
         """Return the newest values of some signals, shape (n,); those of one task are of one cycle."""
         if isinstance(paths, str) or not hasattr(paths, "__iter__"):
-            raise TypeError(
-                f"paths = {paths!r:.60}: give a list of paths; of one take signals[PATH]"
-            )
+            raise TypeError(f"paths = {paths!r:.60}: give a list of paths, or take signals[PATH]")
         return self._run.signals.read(paths)
 
     def wait_until(self, condition: str | Callable[[Newest], bool], timeout_s: float) -> float:
