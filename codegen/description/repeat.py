@@ -2,7 +2,8 @@
 
 Its tables are those of the file. In names and references `{k}`, `{k-1}` and `{k+1}` are the number of a repetition and
 of those beside it, from 1 on; the word `k` in arithmetic is that number, too. `before` says what stands in place of a
-reference from the first repetition to the one before it.
+reference from the first repetition to the one before it, and `pose_count = 6` that what hangs on the end of a long row
+is placed as on a row of six (`far_ends.py`).
 
 Of a row of more than a thousand repetitions only the first and the last ones are written out, as one short row; the
 others are copies of the third one, which a formulation makes that can (`codegen/tree/long_rows.py`).
@@ -14,6 +15,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
+from codegen.description.far_ends import FarEnds
 from codegen.system.quantities import LongRow
 from codegen.system.system import System
 from rig_configs.mistakes import Mistake
@@ -23,7 +25,7 @@ WRITTEN = 1000  # of a row that is written out; of a longer one only those at it
 ENDS = 3
 LINK_BYTES = 600  # of a kernel: states, records and numbers of one link
 MOST_TABLES = 20_000  # that all rows of a file make
-KEYS = ("count", "before")
+KEYS = ("count", "before", "pose_count")
 BESIDE = re.compile(r"\{k([-+]1)?\}")
 NUMBER = re.compile(r"\bk\b")
 
@@ -45,6 +47,7 @@ def expanded(
         system.mistake("repeat", rows, "is not a table", "write [repeat.<name>]")
         return made, origins
     left = MOST_TABLES
+    owners, far = Origins(), Origins()
     for name, row in rows.items():
         system.at = ("repeat", name)
         count, templates = _read(row, system, elements)
@@ -61,6 +64,9 @@ def expanded(
             for table, template, raw in templates:
                 new = _numbered(template, beside, number, {})
                 origins[f"{table}.{new}"] = f"{table}.{template}"
+                owners[f"{table}.{new}"] = name
+                if count > len(labels) and number > ENDS:
+                    far[new] = name
                 _put(
                     made, table, new, _numbered(raw, beside, number, row.get("before", {})), system
                 )
@@ -71,6 +77,10 @@ def expanded(
                     tuple(BESIDE.sub(str(k), body) for body in bodies) for k in labels
                 ))
             )  # fmt: skip
+    if far:
+        ends = FarEnds(made, owners, far)
+        counts = {row.name: row.count for row in system.longer}
+        ends.mistakes(counts, {name for name in counts if "pose_count" in rows[name]}, system)
     system.at = ()
     return made, origins
 
@@ -118,6 +128,12 @@ def _read(
         problem = f"is more than {MOST}; {taken}"
     if problem:
         system.mistake("count", count, problem, f"write a whole number from 1 to {MOST}")
+    if row.get("pose_count", 2 * ENDS) != 2 * ENDS or (
+        "pose_count" in row and not problem and count <= WRITTEN
+    ):
+        words = "is not the number of repetitions in the file's pose"
+        remedy = f"write {2 * ENDS} for a row of more than {WRITTEN}, and leave it out of others"
+        system.mistake("pose_count", row["pose_count"], words, remedy)
     if not isinstance(row.get("before", {}), dict):
         system.mistake("before", row["before"], "is not a table", 'write { link_0 = "ground" }')
         return 0, []
