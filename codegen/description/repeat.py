@@ -128,9 +128,8 @@ def _read(
         problem = f"is more than {MOST}; {taken}"
     if problem:
         system.mistake("count", count, problem, f"write a whole number from 1 to {MOST}")
-    if row.get("pose_count", 2 * ENDS) != 2 * ENDS or (
-        "pose_count" in row and not problem and count <= WRITTEN
-    ):
+    is_long = isinstance(count, int) and count > WRITTEN
+    if "pose_count" in row and not problem and (row["pose_count"] != 2 * ENDS or not is_long):
         words = "is not the number of repetitions in the file's pose"
         remedy = f"write {2 * ENDS} for a row of more than {WRITTEN}, and leave it out of others"
         system.mistake("pose_count", row["pose_count"], words, remedy)
