@@ -20,7 +20,7 @@ from codegen.system.quantities import LongRow
 from codegen.system.system import System
 from rig_configs.mistakes import Mistake
 
-MOST = 200_000  # repetitions of one row
+MOST = 200_000  # links of all rows
 WRITTEN = 1000  # of a row that is written out; of a longer one only those at its ends are
 ENDS = 3
 LINK_BYTES = 600  # of a kernel: states, records and numbers of one link
@@ -121,13 +121,17 @@ def _read(
     count, problem = row.get("count"), ""
     if not isinstance(count, int) or isinstance(count, bool) or count < 1:
         problem = "is no number of repetitions"
-    elif count > MOST:
+    else:
         bodies = row.get("rigid_body")
         links = count * max(1, len(bodies) if isinstance(bodies, dict) else 1)
-        taken = f"a kernel of {links} links would take {1e-9 * links * LINK_BYTES:.2g} GB"
-        problem = f"is more than {MOST}; {taken}"
+        links += sum(other.count * len(other.bodies[0]) for other in system.longer)
+        if links > MOST:
+            taken = f"a kernel of {links} links would take {1e-9 * links * LINK_BYTES:.2g} GB"
+            problem = f"is more than {MOST} links in all rows; {taken}"
     if problem:
-        system.mistake("count", count, problem, f"write a whole number from 1 to {MOST}")
+        system.mistake(
+            "count", count, problem, f"write a whole number from 1 on, for at most {MOST} links"
+        )
     is_long = isinstance(count, int) and count > WRITTEN
     if "pose_count" in row and not problem and (row["pose_count"] != 2 * ENDS or not is_long):
         words = "is not the number of repetitions in the file's pose"
