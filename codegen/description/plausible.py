@@ -18,6 +18,7 @@ from codegen.description.mechanism import Mechanism
 from codegen.expressions.dag import Expr
 from codegen.options.options import KernelOptions
 from codegen.system.arithmetic import ArithmeticMistake, evaluate
+from codegen.system.body import Body
 
 # usual values by key, with room on both sides, and the likely explanation of one beyond
 USUAL: dict[str, tuple[float, float, str]] = {
@@ -113,8 +114,16 @@ def _of_lonely(mechanism: Mechanism) -> Iterator[str]:
             and own & set(system.graph.variables(row.phi))
             for row in system.rows
         )
-        if own and not joined and not own & (others | pushed):
+        if own and not (joined or own & (others | pushed) or _is_held(system.bodies[name])):
             yield f"rigid_body.{name}: hangs on nothing and floats beside the others: join it, if that is not meant"
+
+
+def _is_held(body: Body) -> bool:
+    """Decide if a point of a body does not move."""
+    return any(
+        kind == 1.0 and all(not isinstance(e, Expr) or e.is_const for e in generator)
+        for kind, generator in zip(body.built[0], body.generators, strict=True)
+    )
 
 
 def _of_modes(mechanism: Mechanism) -> Iterator[str]:

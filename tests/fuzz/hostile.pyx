@@ -198,7 +198,7 @@ cdef struct Liar:
     int64_t told                  # replies that were not what they should be
 
 
-cdef int drain(void *self) noexcept nogil:
+cdef int drain(void *self, int is_empty) noexcept nogil:
     cdef Liar *liar = <Liar *> self
     cdef int n = liar.n_waiting > 0
     liar.n_waiting = 0

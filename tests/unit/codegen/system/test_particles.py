@@ -78,6 +78,10 @@ def test_every_body_that_ships_moves_with_the_energy_of_its_particles(path):
     """In motions that the rows allow, the constant mass matrix gives the energy of ten particles a body, and of the
     masses that belong to no body."""
     system = load(path).system
+    if system.flexible:
+        pytest.skip(
+            f"{path.stem} has a body that bends, whose masses are not those of a rigid body"
+        )
     jac, mass = built_pose(system)
     _, singular, rows = np.linalg.svd(np.vstack([jac, np.zeros(len(mass))]))
     free = rows[np.sum(singular > 1e-8 * max(singular.max(), 1.0)) :]

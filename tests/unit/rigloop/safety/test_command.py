@@ -26,7 +26,9 @@ outputs = { lamp = { bit = 0 } }
 
 
 @pytest.fixture
-def safety():
+def safety(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
+
     def run(*arguments):
         return CliRunner().invoke(app, ["safety", *map(str, arguments)])
 
