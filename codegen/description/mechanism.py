@@ -93,10 +93,10 @@ def load(mechanism: Path | str | Mechanism, *, long_rows: bool = False) -> Mecha
     path = find(mechanism)
     made = parse(text_of(path), path.name)
     if made.system.longer and not long_rows:
-        remedy = (
-            "repeat it at most 1000 times, or build its kernel with formulation = 'articulated'"
+        remedy = "repeat it at most 1000 times, or take formulation = 'articulated' or 'riccati'"
+        words = (
+            "only kernels by formulation = 'articulated' or 'riccati' have rows of more than 1000"
         )
-        words = "only kernels by formulation = 'articulated' have rows of more than 1000"
         raise MechanismError([
             Mistake(path.name, f"repeat.{row.name}.count", words, remedy, row.count)
             for row in made.system.longer

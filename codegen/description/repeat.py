@@ -2,7 +2,8 @@
 
 Its tables are those of the file. In names and references `{k}`, `{k-1}` and `{k+1}` are the number of a repetition and
 of those beside it, from 1 on; the word `k` in arithmetic is that number, too. `before` says what stands in place of a
-reference from the first repetition to the one before it.
+reference from the first repetition to the one before it, and `pose_count = 6` that what hangs on the end of a long row
+is placed as on a row of six (`far_ends.py`).
 
 Of a row of more than a thousand repetitions only the first and the last ones are written out, as one short row; the
 others are copies of the third one, which a formulation makes that can (`codegen/tree/long_rows.py`).
@@ -14,16 +15,17 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
+from codegen.description.far_ends import FarEnds
 from codegen.system.quantities import LongRow
 from codegen.system.system import System
 from rig_configs.mistakes import Mistake
 
-MOST = 200_000  # repetitions of one row
+MOST = 200_000  # links of all rows
 WRITTEN = 1000  # of a row that is written out; of a longer one only those at its ends are
 ENDS = 3
 LINK_BYTES = 600  # of a kernel: states, records and numbers of one link
 MOST_TABLES = 20_000  # that all rows of a file make
-KEYS = ("count", "before")
+KEYS = ("count", "before", "pose_count")
 BESIDE = re.compile(r"\{k([-+]1)?\}")
 NUMBER = re.compile(r"\bk\b")
 
@@ -45,6 +47,7 @@ def expanded(
         system.mistake("repeat", rows, "is not a table", "write [repeat.<name>]")
         return made, origins
     left = MOST_TABLES
+    owners, far = Origins(), Origins()
     for name, row in rows.items():
         system.at = ("repeat", name)
         count, templates = _read(row, system, elements)
@@ -61,6 +64,9 @@ def expanded(
             for table, template, raw in templates:
                 new = _numbered(template, beside, number, {})
                 origins[f"{table}.{new}"] = f"{table}.{template}"
+                owners[f"{table}.{new}"] = name
+                if count > len(labels) and number > ENDS:
+                    far[new] = name
                 _put(
                     made, table, new, _numbered(raw, beside, number, row.get("before", {})), system
                 )
@@ -71,6 +77,10 @@ def expanded(
                     tuple(BESIDE.sub(str(k), body) for body in bodies) for k in labels
                 ))
             )  # fmt: skip
+    if far:
+        ends = FarEnds(made, owners, far)
+        counts = {row.name: row.count for row in system.longer}
+        ends.mistakes(counts, {name for name in counts if "pose_count" in rows[name]}, system)
     system.at = ()
     return made, origins
 
@@ -111,13 +121,22 @@ def _read(
     count, problem = row.get("count"), ""
     if not isinstance(count, int) or isinstance(count, bool) or count < 1:
         problem = "is no number of repetitions"
-    elif count > MOST:
+    else:
         bodies = row.get("rigid_body")
         links = count * max(1, len(bodies) if isinstance(bodies, dict) else 1)
-        taken = f"a kernel of {links} links would take {1e-9 * links * LINK_BYTES:.2g} GB"
-        problem = f"is more than {MOST}; {taken}"
+        links += sum(other.count * len(other.bodies[0]) for other in system.longer)
+        if links > MOST:
+            taken = f"a kernel of {links} links would take {1e-9 * links * LINK_BYTES:.2g} GB"
+            problem = f"is more than {MOST} links in all rows; {taken}"
     if problem:
-        system.mistake("count", count, problem, f"write a whole number from 1 to {MOST}")
+        system.mistake(
+            "count", count, problem, f"write a whole number from 1 on, for at most {MOST} links"
+        )
+    is_long = isinstance(count, int) and count > WRITTEN
+    if "pose_count" in row and not problem and (row["pose_count"] != 2 * ENDS or not is_long):
+        words = "is not the number of repetitions in the file's pose"
+        remedy = f"write {2 * ENDS} for a row of more than {WRITTEN}, and leave it out of others"
+        system.mistake("pose_count", row["pose_count"], words, remedy)
     if not isinstance(row.get("before", {}), dict):
         system.mistake("before", row["before"], "is not a table", 'write { link_0 = "ground" }')
         return 0, []

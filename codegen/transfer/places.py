@@ -69,12 +69,12 @@ class TransferReactions(Reactions):
     """Reactions of joints from moments and forces that are in the axes of the ground already."""
 
     def __init__(self, chain: Chain, places: TransferPlaces) -> None:
-        super().__init__(chain, places.handed, places.out)
-        self._places = places
+        super().__init__(chain, places.handed, places)
+        self._shown = places
 
     def _about(self, link: int, point: Vector) -> Wrench:
-        moment, force = self._places.handed_out(link)
-        return Wrench(minus(moment, cross(self._places.out(link, point), force)), force)
+        moment, force = self._shown.handed_out(link)
+        return Wrench(minus(moment, cross(self._shown.out(link, point), force)), force)
 
 
 class Cells:

@@ -90,7 +90,7 @@ def closed_tree(mechanism: Mechanism, formulation: str = "semi_recursive") -> Cl
     system.force = {i: e for i, e in sorted(forces.items()) if not e.is_zero}
     numbers = _close(system, source, coordinates, closes)
     handed = partial(transmitted, chain, _with_rows(coordinates, closes, numbers))
-    joints = Reactions(chain, handed, coordinates.places.out)
+    joints = Reactions(chain, handed, coordinates.places)
     shown = ClosedOutputs(source, system, coordinates, joints, numbers)
     outputs = tuple(shown.output(output) for output in mechanism.outputs)
     if shown.mistakes:

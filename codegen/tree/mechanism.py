@@ -106,7 +106,7 @@ def in_joint_coordinates(
     move_over(source, system, coordinates)
     loads = loads_of(coordinates, source.pushes)
     handed = stored.handed if stored else partial(transmitted, chain, loads)
-    joints = stored.reactions(chain) if stored else Reactions(chain, handed, coordinates.places.out)
+    joints = stored.reactions(chain) if stored else Reactions(chain, handed, coordinates.places)
     moving = partial(source.graph.var, KINETIC) if stored else partial(kinetic, chain)
     outputs = tuple(
         _output(o, source, system, coordinates, joints, moving) for o in mechanism.outputs

@@ -9,10 +9,12 @@ import numpy as np
 
 from codegen.expressions.dag import Expr
 from codegen.system.system import System
-from codegen.system.vectors import Vector, cross, minus, times
+from codegen.system.vectors import Vector, cross, minus, plus, times
 from codegen.tree.chain import Chain
+from codegen.tree.places import Places
 from codegen.tree.spatial import Wrench
 
+SLIDING = ("prismatic", "cylindrical", "planar", "screw")
 KEYS = {
     "fx_n": (1, 0),
     "fy_n": (1, 1),
@@ -36,17 +38,17 @@ class Reactions:
     ----------
     handed : callable
         Gives the wrench that each joint hands to its link.
-    out : callable
-        A vector of a link in the axes of the ground.
+    places : Places
+        Where parts of links are, in the axes of the ground.
     """
 
     def __init__(
         self,
         chain: Chain,
         handed: Callable[[], list[Wrench]],
-        out: Callable[[int, Vector], Vector],
+        places: Places,
     ) -> None:
-        self._chain, self._find, self._out = chain, handed, out
+        self._chain, self._find, self._places = chain, handed, places
         self._found: dict[str, Wrench | None] = {}
 
     def of(self, path: str) -> Expr | None:
@@ -81,17 +83,23 @@ class Reactions:
         ]
         if len(beside) > 1:
             return None  # they share it in a way that only their rows know
-        place = motion.on_link(
-            joint.first if sign > 0.0 else joint.second, np.array([1.0, *joint.point])
-        )
-        x, y, z = (float(v) for v in place[1:])
-        return Wrench(*(times(sign, v) for v in self._about(link, (x, y, z))))
+        built = np.array([1.0, *joint.point])
+        x, y, z = motion.on_link(joint.first if sign > 0.0 else joint.second, built)[1:]
+        point: Vector = (float(x), float(y), float(z))
+        moment, force = self._about(link, point)
+        if sign < 0.0 and element.partition("/")[0] in SLIDING:
+            # the bodies' points have parted, and the moment is about that of the first body
+            x, y, z = motion.on_link(joint.first, built)[1:]
+            base = self._places.place(first, (float(x), float(y), float(z)), is_point=True)[0]
+            arm = minus(self._places.place(link, point, is_point=True)[0], base)
+            moment = plus(moment, cross(arm, force))
+        return Wrench(times(sign, moment), times(sign, force))
 
     def _about(self, link: int, point: Vector) -> Wrench:
         """The wrench that a joint hands to its link about a point of that, in the axes of the ground."""
         moment, force = self._handed[link]
         moment = minus(moment, cross(point, force))
-        return Wrench(*(self._out(link, v) for v in (moment, force)))
+        return Wrench(*(self._places.out(link, v) for v in (moment, force)))
 
     def _hangs(self, link: int, on: int) -> bool:
         """Return whether a link hangs on another one, with nothing but massless parts between."""

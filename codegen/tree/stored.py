@@ -65,7 +65,7 @@ class StoredPlaces(Places):
 
     def reactions(self, chain: Chain) -> Reactions:
         """Forces and moments of joints."""
-        return Reactions(chain, self.handed, self.out)
+        return Reactions(chain, self.handed, self)
 
     def _triple(self, array: str, n: int, first: int) -> Vector:
         x, y, z = (self.graph.var(f"{array} {self.place_of[n]} {first + k}") for k in range(3))

@@ -48,7 +48,7 @@ def test_a_row_is_the_mechanism_that_has_its_tables_written_out():
 
 @pytest.mark.parametrize(("old", "new", "told"), [
     ("count = 3", "count = 0", "repeat.row.count"),
-    ("count = 3", "count = 1000000", "is more than 200000"),
+    ("count = 3", "count = 1000000", "is more than 200000 links"),
     ("count = 3", "", "repeat.row.count"),
     ('before = { p_0 = [0, 0, 0] }', "before = 3", "repeat.row.before"),
     ('[repeat.row.point."p_{k}"]', '[repeat.row.point.p]', "is the same name each time"),
@@ -69,3 +69,14 @@ def test_a_reference_before_the_first_repetition_needs_to_be_said():
         parse(ROW.replace("before = { p_0 = [0, 0, 0] }", ""), "row.toml")
     assert "rigid_body.rod_1.points" in str(caught.value)
     assert "p_0" in str(caught.value)
+
+
+def test_links_of_all_rows_are_counted_with_the_memory_that_they_take():
+    bodies = "\n".join(
+        f'[repeat.row.rigid_body."part{n}_{{k}}"]\npoints = ["p_{{k}}"]' for n in range(4)
+    )
+    text = ROW.replace("count = 3", "count = 100000").replace("[outputs]", f"{bodies}\n[outputs]")
+    with pytest.raises(MechanismError) as caught:
+        parse(text, "row.toml")
+    assert "repeat.row.count = 100000: is more than 200000 links in all rows" in str(caught.value)
+    assert "a kernel of 500000 links would take 0.3 GB" in str(caught.value)

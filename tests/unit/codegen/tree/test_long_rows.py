@@ -110,3 +110,55 @@ def test_what_a_long_row_cannot_have_is_refused_by_name(row):
     assert "repeat.row: 2000 repetitions are not the same" in told
     told = refused(row(2000, shown=("[outputs]", '[outputs]\n"total_j" = "energy"')))
     assert "outputs.total_j" in told
+
+
+LOAD = """
+[point.tip]
+position_m = [X, -0.48, 0]
+moves = "xy"
+[rigid_body.load]
+points = ["p_COUNT", "tip"]
+axis = [0, 0, 1]
+mass_kg = 0.1
+centre_m = [X, -0.48, 0]
+inertia_kg_m2 = 1e-4
+[outputs]
+"load/x_m" = "tip_x"
+"""
+SPRING = (
+    '[spring_between.s]\npoints = ["p_COUNT", [120, -160, 0]]\nstiffness_n_per_m = 1.0\n[outputs]'
+)
+
+
+def test_a_load_on_the_end_of_a_long_row_is_not_placed_by_numbers_of_another_pose(row):
+    load = ("[outputs]", LOAD.replace("COUNT", "2000").replace("X", "120.1"))
+    told = refused(row(2000, load=load))
+    assert "rigid_body.load.centre_m" in told
+    assert "pose has 6 of its 2000 repetitions" in told
+    assert "pose_count = 6 in [repeat.row]" in told
+    # numbers of the other parts of the file are no concern of the row
+    assert told.count("pose_count") == 2
+
+
+@pytest.mark.slow
+def test_a_load_is_placed_as_on_a_row_of_six_where_the_row_says_so(row, monkeypatch):
+    monkeypatch.setattr(repeat, "WRITTEN", 6)
+    load = ("[outputs]", LOAD.replace("COUNT", "12").replace("X", "0.46"))
+    path = row(12, load=load, said=("count = 12", "count = 12\npose_count = 6"))
+    stepper = build_kernel(path, OPTIONS).module.Kernel()
+    assert stepper.reset() == 0
+    # 12 rods of 0.06 m along x, and the load's 0.1 m
+    assert stepper.outputs["load/x_m"] == pytest.approx(0.82, abs=1e-12)
+
+
+def test_a_spring_from_the_end_of_a_long_row_has_no_length_as_built(row):
+    spring = ("[outputs]", SPRING.replace("COUNT", "2000"))
+    assert "give rest_m" in refused(row(2000, spring=spring))
+    assert "spring_between.s" in refused(row(2000, spring=spring))
+    rest = ("stiffness_n_per_m = 1.0", "stiffness_n_per_m = 1.0\nrest_m = 1.0")
+    program(row(2000, spring=spring, rest=rest), OPTIONS)
+
+
+def test_the_pose_of_a_row_that_is_written_out_is_its_own(row):
+    told = refused(row(12, said=("count = 12", "count = 12\npose_count = 6")))
+    assert "repeat.row.pose_count = 6" in told
