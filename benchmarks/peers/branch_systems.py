@@ -92,7 +92,9 @@ def _row(name: str, count: int, begin: np.ndarray, way, before: str) -> str:
             f'"{b:.15g} + ({d * LENGTH_M:.15g}) * (k - {shift})"' for b, d in zip(begin, way, strict=True)
         )  # fmt: skip
 
-    head = f'[repeat.{name}]\ncount = {count}\nbefore = {{ {name}0 = "{before}" }}\n'
+    # what hangs on the end of a long row is placed as on one of six
+    pose = "pose_count = 6\n" if count > 6 else ""
+    head = f'[repeat.{name}]\ncount = {count}\n{pose}before = {{ {name}0 = "{before}" }}\n'
     return head + _filled(
         f"repeat.{name}.", name, "{k}", name + "{k-1}", along(1.0), along(0.5), way
     )
