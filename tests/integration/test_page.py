@@ -337,9 +337,12 @@ def foxglove_connects(url):
 
 
 def test_a_recorded_run_plays_through_the_same_page(browser, place, wait_for):
-    (run, *_) = sorted((place.folder / "runs").iterdir())
     place.end("serve")
     place.end("monitor")
+    # a run of its own: those of the service may have ended early, by a fault on purpose
+    place.start("run", place.rig, "--for", 3, "--no-report", "--runs", place.folder / "recorded")
+    place.processes["run"].wait(START_S)
+    (run,) = (place.folder / "recorded").iterdir()
     log = place.start("monitor", run, "--no-browser", "--port", 0, "--foxglove", 0)
     found = wait_for(lambda: re.search(r"http://\S+", log.read_text()), START_S, "an address")
     other = wait_for(lambda: re.search(r"ws://\S+", log.read_text()), START_S, "the other address")
