@@ -6,12 +6,14 @@ looks, because a host that takes the whole machine away makes everything stand s
 watchdog is late itself, forgets its findings, and the tasks run on before it looks
 again. So a stall is seen within `stall_ns` and two ticks.
 
-It then reports once which task stood still and when, and asks the loop to stop. If that task has actuators, it calls
-the safe entry of each bus block of that task, itself, in that look and at each tick from then on. It goes on
-looking: a task that hangs keeps its core from others of less priority, and the drives of those are taken in the same way.
+It then reports once which task stood still and when, and asks the loop to stop. If that task has actuators,
+it calls the safe entry of each bus block of that task, itself, in that look and at each tick from then on. It
+goes on looking: a task that hangs keeps its core from others of less priority, and the drives of those are
+taken in the same way.
 
-It also stops the loop when SIGTERM or SIGINT waits for the process. Where all of its threads block these two, that needs no
-thread of low priority: the end of the torque after the death of the supervisor does not depend on what else the machine does.
+It also stops the loop when SIGTERM or SIGINT waits for the process. Where all of its threads block these two,
+that needs no thread of low priority: the end of the torque after the death of the supervisor does not depend
+on what else the machine does.
 """
 from libc.stdint cimport int64_t
 

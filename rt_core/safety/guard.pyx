@@ -8,7 +8,8 @@ Laws, for any input at all:
     in HOLD, without a good sample, it does not grow;
     every trip and every stop ends there within `GuardConfig.cycles_to_zero` executed cycles.
 
-All but the last are proved of the law itself, `cycle.h`, the slope without entries to those three states: docs/proofs.md.
+All but the last are proved of the law itself, `cycle.h`, the slope without entries to those three states:
+docs/proofs.md.
 Tests keep the last one, and the rule that only a SAFE trip drops (tests/property).
 
 A guard may see others, by their `state` and `trip`: one that tripped on a cause of its own takes this one along. A trip

@@ -170,8 +170,8 @@ cdef class DescribedDevice(SlaveDevice):
         return entry.value
 
     def add_quirk(self, quirk) -> None:
-        """Make it behave as some foreign slave does (`io_bridge.emulator.quirks`), over the quirks it has, and switch it on
-        again."""
+        """Make it behave as some foreign slave does (`io_bridge.emulator.quirks`), over the quirks it has, and
+        switch it on again."""
         self.quirks = (*self.quirks, quirk)
         quirk.attach(self)
         self.power_on()

@@ -1,6 +1,6 @@
 """A column that twists and bends between the motor of a drive and the wheel in the driver's hands.
 
-    J_i w_i' = k (theta_i-1 - theta_i) - k (theta_i - theta_i+1) + damping + ends      six lumps, motor first, wheel last
+    J_i w_i' = k (theta_i-1 - theta_i) - k (theta_i - theta_i+1) + damping + ends   six lumps, motor first, wheel last
     m u'' + 2 zeta omega m u' + m omega^2 u = F                                 in two directions that turn with it
 
 The motor's end has its torque and friction, the wheel's end the hands: their spring along their sine, and a vertical
