@@ -63,6 +63,15 @@ class Gauge:
                 self._is_near = first < len(values)
                 self._settled_s = float(t_ns[first]) * 1e-9 if self._is_near else math.nan
 
+    @property
+    def place(self) -> dict[str, float]:
+        """Return what it goes on from."""
+        return {name: value for name, value in vars(self).items() if name != "metric"}
+
+    def put_back(self, place: Mapping[str, float]) -> None:
+        """Go on from a place."""
+        vars(self).update(place)
+
     def value(self) -> float:
         """Return the metric; NaN without any value, or of a signal that has not settled."""
         if not self._n:

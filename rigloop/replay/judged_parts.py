@@ -6,6 +6,7 @@ Nothing is kept but a few numbers a signal, and of one stretch the signals that 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -23,6 +24,9 @@ STRETCH_S = 40.0
 MOST_TOLD = 5  # stretches whose reasons are listed
 COUNTERS = ("rejected", "jumps", "covariance_resets")  # that go on from stretch to stretch
 OF_FILTERS = ("encoder_filter", "observer", "two_stage_observer")
+
+FIGURES = ("_n", "_sum", "_squares", "_last", "_least", "_largest")
+VERDICT = ("red", "amber", "_until_s", "_failed", "_stepped", "_bad_stretches")
 
 
 class SignalFigures(msgspec.Struct, frozen=True):
@@ -59,6 +63,15 @@ class Totals:
         np.minimum(self._least, values.min(axis=0), out=self._least)
         np.maximum(self._largest, values.max(axis=0), out=self._largest)
         self._last = values[-1].copy()
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """Return what the figures go on from."""
+        return {name: getattr(self, name) for name in FIGURES}
+
+    def put_back(self, place: Mapping[str, Any]) -> None:
+        """Go on from a place."""
+        vars(self).update(place)
 
     def figures(self) -> dict[str, SignalFigures]:
         """Return the figures by signal."""
@@ -132,6 +145,25 @@ class Watched:
                 self.red += [where + words for words in found.red]
         if len(self.amber) < MOST_TOLD:
             self.amber += [where + words for words in found.amber]
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """Return what the verdict goes on from."""
+        kept = {name: getattr(self, name) for name in VERDICT}
+        return kept | {
+            "before": [[*key, value] for key, value in self._before.items()],
+            "held": {task: [[*one] for one in pieces] for task, pieces in self._held.items()},
+        }
+
+    def put_back(self, place: Mapping[str, Any]) -> None:
+        """Go on from a place."""
+        vars(self).update({name: place[name] for name in VERDICT})
+        self._before = {(task, name): value for task, name, value in place["before"]}
+        self._failed = {path: (n, row, status) for path, (n, row, status) in self._failed.items()}
+        self._held = {
+            task: [(t_ns, values) for t_ns, values in pieces]
+            for task, pieces in place["held"].items()
+        }
 
     def reasons(self) -> list[str]:
         """Return what is bad: blocks that failed, and stretches whose filters followed no wheel."""

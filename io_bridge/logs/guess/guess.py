@@ -11,7 +11,8 @@ import numpy as np
 import tomlkit
 
 from io_bridge.logs.formats.table import LogError, Table
-from io_bridge.logs.guess.angle_column import guess_angle, rank_angles
+from io_bridge.logs.guess.angle_column import guess_angle
+from io_bridge.logs.guess.angle_rank import rank_angles
 from io_bridge.logs.guess.clock_column import Choice, guess_clock
 from io_bridge.logs.guess.names import NOT_TORQUE, TORQUE
 from rig_configs.log_schema import LogMapping, MappingError, parse_mapping

@@ -72,6 +72,10 @@ cdef class CompiledBlock:
             self.view.self = &self._live
             self.view.bytes = sizeof(Live)
 
+    @property
+    def is_live(self):
+        return self._live.n > 0
+
     def prepare(self):
         cdef uintptr_t prepare = self.program.prepare
         return (<prepare_fn>prepare)(&self._memory[0]) if prepare else 0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from io_bridge.logs.formats.table import LogError, whole_table
-from io_bridge.logs.guess.angle_column import guess_span
+from io_bridge.logs.guess.angle_span import guess_span
 from io_bridge.logs.guess.guess import guess_mapping
 
 T = np.arange(2000) * 1e-3
