@@ -45,8 +45,10 @@ class Gauge:
     def take(self, t_ns: NDArray[np.int64], values: Array) -> None:
         """Take the next values of the signal."""
         metric = self.metric
-        low = int(np.searchsorted(t_ns, round(metric.from_s * 1e9)))
-        t_ns, values = t_ns[low:], values[low:]
+        from_ns = round(metric.from_s * 1e9)
+        low = int(np.searchsorted(t_ns, from_ns)) if len(t_ns) and t_ns[0] < from_ns else 0
+        # a column of images is read more than once
+        t_ns, values = t_ns[low:], np.ascontiguousarray(values[low:])
         if not len(values):
             return
         self._n += len(values)

@@ -108,12 +108,12 @@ def _beside(rate: Array) -> tuple[Array, Array, Array, Array]:
         middle[begin:end] = 0.5 * (ranked[BESIDE - 1] + ranked[BESIDE])
     for i in (*range(min(BESIDE, n)), *range(max(BESIDE, n - BESIDE), n)):
         beside = np.r_[rate[max(0, i - BESIDE) : i], rate[i + 1 : i + 1 + BESIDE]]
-        ranked = np.sort(beside)
-        there = len(ranked)
-        low[i], high[i] = ranked[min(1, there - 1)], ranked[max(there - 2, 0)]
-        middle[i] = 0.5 * (ranked[(there - 1) // 2] + ranked[there // 2])
+        few = np.sort(beside)
+        there = len(few)
+        low[i], high[i] = few[min(1, there - 1)], few[max(there - 2, 0)]
+        middle[i] = 0.5 * (few[(there - 1) // 2] + few[there // 2])
         # at an end of the log the motion may go on as it changed
-        spare[i] = ranked[-1] - ranked[0]
+        spare[i] = few[-1] - few[0]
     return low, high, middle, spare
 
 
