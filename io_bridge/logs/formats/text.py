@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from io_bridge.logs.formats.dialect import encoding_of, find_dialect
+from io_bridge.logs.formats.dialect import encoding_of
 from io_bridge.logs.formats.header import Layout, find_layout
-from io_bridge.logs.formats.labelled import labels_of, without_labels
+from io_bridge.logs.formats.prepared import Prepared, prepared
 from io_bridge.logs.formats.table import (
     MOST_COLUMNS,
     LogError,
@@ -120,14 +120,14 @@ class TextTables:
     def __init__(self, path: Path, text: bytes, encodings: tuple[str, str], delimiter: str | None):
         self._path, (self._encoding, self._inner) = path, encodings
         lines = lines_of(text, self._inner)
-        self._labels = labels_of(lines)
-        lines = without_labels(lines, self._labels) if self._labels else lines
-        dialect = find_dialect(path, lines, delimiter)
+        self._prepared, dialect = prepared(path, lines, delimiter)
+        lines = self._prepared.lines(lines) if self._prepared.is_needed else lines
         if dialect.n_columns > MOST_COLUMNS:
             raise LogError(f"{path}: {dialect.n_columns} columns, at most {MOST_COLUMNS} are read")
         self._layout = find_layout(dialect, lines)
-        if self._labels and len(self._labels) == dialect.n_columns:
-            self._layout = replace(self._layout, names=self._labels, units=None, header=-1)
+        labels = self._prepared.labels
+        if labels and len(labels) == dialect.n_columns:
+            self._layout = replace(self._layout, names=labels, units=None, header=-1)
         self._names = unique_names(list(self._layout.names or [""] * dialect.n_columns))
         self._next_line = self._next_row = 0
 
@@ -137,7 +137,7 @@ class TextTables:
         reader = cls.__new__(cls)
         reader._path, reader._names = path, list(place["names"])
         reader._encoding, reader._inner = place["encodings"]
-        reader._labels = tuple(place["labels"])
+        reader._prepared = msgspec.convert(place["prepared"], Prepared)
         reader._layout = msgspec.convert(place["layout"], Layout)
         reader._next_line, reader._next_row = place["next"]
         return reader
@@ -148,7 +148,7 @@ class TextTables:
         return {
             "names": self._names,
             "encodings": (self._encoding, self._inner),
-            "labels": self._labels,
+            "prepared": asdict(self._prepared),
             "layout": asdict(self._layout),
             "next": (self._next_line, self._next_row),
         }
@@ -162,9 +162,9 @@ class TextTables:
             The first ones have no row.
         """
         layout, names = self._layout, self._names
-        if self._labels:
-            bare = without_labels(lines_of(text, self._inner), self._labels)
-            text = "".join(f"{line}\n" for line in bare).encode(
+        if self._prepared.is_needed:
+            plain = self._prepared.lines(lines_of(text, self._inner))
+            text = "".join(f"{line}\n" for line in plain).encode(
                 "cp1252" if self._inner == "cp1252" else "utf-8", errors="replace"
             )
         is_first = not self._next_line

@@ -17,8 +17,8 @@ from io_bridge.logs.guess.clock_column import Choice
 from io_bridge.logs.guess.names import (
     ANGLE_UNITS,
     BITS,
-    CPR,
-    number_in,
+    COUNTS_OF_UNITS,
+    counts_in,
     unit_in,
 )
 
@@ -30,6 +30,7 @@ SAID = re.compile(
 )
 FINEST = 2.0**26
 MOST_RAD = 100.0
+MANY_DECIMALS = 5e-4  # a finer grid is rarely that of degrees
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,9 @@ def guess_angle(
 
 
 def _unit(table: Table, name: str, good: Array, choices: list[Choice]) -> tuple[str, str]:
+    if _small_unit(table, name):
+        choices.append(Choice("angle unit", "counts", 0.95, "its unit is a part of a turn"))
+        return "counts", ""
     stated = unit_in(name, table.units.get(name, ""), ANGLE_UNITS) or _unit_of_remarks(table)
     if not stated and PLAIN.match(name):
         stated = unit_in(table.name.rpartition("/")[2], "", ANGLE_UNITS)
@@ -92,11 +96,29 @@ def _unit(table: Table, name: str, good: Array, choices: list[Choice]) -> tuple[
     if JOINT.search(name.lower()) and any("effort" in other.lower() for other in table.columns):
         choices.append(Choice("angle unit", "rad", 0.8, "a state of joints, as ROS has them"))
         return "rad", ""
+    # on the counts of a usual encoder in one unit, and not in the other
+    grid = find_grid(good)
+    encoders = {
+        unit: _known_grid(good, TURN[unit], grid) if grid else 0.0 for unit in ("rad", "deg")
+    }
+    for unit, other in (("rad", "deg"), ("deg", "rad")):
+        if encoders[unit] and not encoders[other]:
+            why = f"multiples of 1/{encoders[unit]:g} turn"
+            choices.append(Choice("angle unit", unit, 0.75, why))
+            return unit, ""
     # degrees are printed with few decimals, and radians with many
-    is_fine = 0.0 < find_grid(good) < 5e-5 and spread < MOST_RAD
+    is_fine = 0.0 < grid < 5e-5 and spread < MOST_RAD
     unit = "rad" if (spread < 4.0 * np.pi and largest < 7.0) or is_fine else "deg"
-    choices.append(Choice("angle unit", unit, 0.6, f"fractions that span {spread:.4g}"))
+    sure, why = 0.6, f"fractions that span {spread:.4g}"
+    if (unit == "deg" and 0.0 < grid < MANY_DECIMALS) or (unit == "rad" and spread > 4.0 * np.pi):
+        sure, why = 0.45, f"{why}, but so may be {'radians' if unit == 'deg' else 'degrees'}"
+    choices.append(Choice("angle unit", unit, sure, why))
     return unit, ""
+
+
+def _small_unit(table: Table, name: str) -> float:
+    unit = unit_in(name, table.units.get(name, ""), {unit: (unit,) for unit in COUNTS_OF_UNITS})
+    return COUNTS_OF_UNITS.get(unit, 0.0)
 
 
 def _unit_of_remarks(table: Table) -> str:
@@ -111,7 +133,8 @@ def _counts(
 ) -> tuple[float, float, int]:
     beside, sign = angle_beside(table, name)
     texts = [name, table.units.get(name, ""), *table.remarks]
-    hinted = asked or number_in(CPR, texts)
+    parts = _small_unit(table, name)
+    hinted = asked or parts or counts_in(texts)
     bits = number_in_bits(texts)
     span = guess_span(
         good, tuple(h for h in (hinted, 2.0**bits if bits else 0.0, round(beside or 0.0)) if h)
@@ -120,6 +143,8 @@ def _counts(
         per_turn, sure, why = asked, 0.98, "as asked"
     elif beside:
         per_turn, sure, why = beside, 0.97, "from the angle beside it"
+    elif parts:
+        per_turn, sure, why = parts, 0.95, "its unit is a part of a turn"
     elif hinted:
         per_turn, sure, why = hinted, 0.9, "stated in the file"
     elif bits:

@@ -14,7 +14,7 @@ from io_bridge.logs.formats.table import LogError, Table
 from io_bridge.logs.guess.angle_column import guess_angle
 from io_bridge.logs.guess.angle_rank import rank_angles
 from io_bridge.logs.guess.clock_column import Choice, guess_clock
-from io_bridge.logs.guess.names import NOT_TORQUE, TORQUE
+from io_bridge.logs.guess.names import NOT_TORQUE, TORQUE, TORQUES_NM, torque_unit_in
 from rig_configs.log_schema import LogMapping, MappingError, parse_mapping
 
 MOST_TORQUES = 4
@@ -125,24 +125,23 @@ def _torques(table: Table, angle: str) -> list[dict[str, object]]:
     for name, values in table.numbers.items():
         lower = name.lower()
         unit = table.units.get(name, "").lower()
-        if name == angle or not (TORQUE.search(lower) or unit in ("nm", "n·m", "n*m", "mnm")):
+        stated = torque_unit_in(name, unit)
+        if name == angle or not (TORQUE.search(lower) or stated):
             continue
         is_share = "%" in f"{lower}{unit}" or "percent" in lower
         if NOT_TORQUE.search(lower) or not np.any(np.isfinite(values)):
             continue
-        milli = "mnm" in lower or unit == "mnm"
         is_raw = any(
             word in lower for word in ("raw", "adc", "count", "measured_torque", "actual_torque")
         )
-        stated = "nm" in re.split(r"[^a-z]+", lower) or unit in ("nm", "n·m", "n*m") or milli
         short = mapping_name(Path(re.sub(r"[\[(].*?[\])]", "", name)))
         entry: dict[str, object] = {
             "name": short if short[0].isalpha() else f"torque_{short}",
             "column": name,
             "unit": "raw" if is_share or (is_raw and not stated) else "nm",
         }
-        if milli:
-            entry["scale"] = 1e-3
+        if stated and entry["unit"] == "nm" and TORQUES_NM[stated] != 1.0:
+            entry["scale"] = TORQUES_NM[stated]
         if entry["name"] not in {one["name"] for one in found}:
             found.append(entry)
     return found[:MOST_TORQUES]
