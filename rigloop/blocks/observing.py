@@ -27,7 +27,7 @@ from rt_core.task import Cycles
 
 
 class ObserverSensor(Section):
-    """A sensor of an observer, and how its samples come; other keys are those of its kind, see `docs/observers.md`."""
+    """A sensor of an observer, and how its samples come; other keys are those of its kind, see `docs/models/observers.md`."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, Bounded]
@@ -48,7 +48,7 @@ SensorName = Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
 
 
 class ObservingBlock(OnMechanism):
-    """The keys of all observers of a mechanism, generated with it: `docs/observers.md`."""
+    """The keys of all observers of a mechanism, generated with it: `docs/models/observers.md`."""
 
     fixed_options = FIXED
 

@@ -4,7 +4,7 @@ The published test: a direct on-line start at nominal torque, and from 2.5 s on 
 through the first torsional resonance. The shaft of the plant is without mass, as the filter's is, so the published
 false component at twice the shaft's rate is not in it.
 
-Source: `docs/observers.md`.
+Source: `docs/models/observers.md`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A two-stage observer: motion from encoders and accelerometers without forces, then forces from the motion.
 
-`docs/observers.md` says when it is better than a state observer: where forces are unknown and fast.
+`docs/models/observers.md` says when it is better than a state observer: where forces are unknown and fast.
 """
 
 from __future__ import annotations

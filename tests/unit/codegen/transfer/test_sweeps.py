@@ -9,8 +9,8 @@ from codegen.description.builder import MechanismBuilder
 from codegen.expressions.dag import evaluate
 from codegen.tree.mechanism import in_joint_coordinates
 from codegen.tree.recursion import accelerations
-from tests.parts.random_trees import random_tree
-from tests.parts.swept_tree import swept
+from tests.parts.mechanisms.random_trees import random_tree
+from tests.parts.mechanisms.swept_tree import swept
 
 KINDS = ("hinge", "slide", "ball", "hinge")
 

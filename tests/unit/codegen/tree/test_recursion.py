@@ -11,7 +11,7 @@ from codegen.options.options import KernelOptions
 from codegen.targets import numpy_module
 from codegen.tree.mechanism import in_joint_coordinates
 from codegen.tree.recursion import accelerations
-from tests.parts.random_trees import random_tree
+from tests.parts.mechanisms.random_trees import random_tree
 
 OPTIONS = KernelOptions(formulation="articulated")
 FREE = ("free", "hinge", "ball", "slide")

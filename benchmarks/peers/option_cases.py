@@ -11,7 +11,7 @@ from codegen.description.mechanism import Mechanism, load, parse
 from codegen.description.n_four_bar import n_four_bar
 from codegen.kernels.trial import Motion, Swing
 
-REFERENCES = Path(__file__).parents[1] / "tests" / "data" / "references"
+REFERENCES = Path(__file__).parents[2] / "tests" / "data" / "references"
 DOWN = (0, -9.81, 0)
 
 

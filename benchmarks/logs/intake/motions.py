@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-LOGS = Path(__file__).parents[2] / "tests" / "data" / "logs"
+LOGS = Path(__file__).parents[3] / "tests" / "data" / "logs"
 KINDS = (
     "car",
     "spring",

@@ -1,6 +1,7 @@
 """The page of `rigloop monitor` in headless Chromium: what it costs a viewer, and what it costs the loop.
 
-    python benchmarks/page.py [--only page|lateness|report]... [--seconds 8] [--pairs 30] [--run FOLDER] [--json]
+    python benchmarks/service/page.py [--only page|lateness|report]... [--seconds 8] [--pairs 30] [--run FOLDER]
+        [--json]
 
 page        a steering rig runs for twenty seconds and is recorded; then nothing but its record plays, in a page with
             twenty strips of ten seconds, a mechanism that moves, and all panels. Bytes are those of the wire,
@@ -34,11 +35,12 @@ from pathlib import Path
 from typing import Any
 
 from serving.served import Served, Tell, home, served
-from timing.rounds import FLOOR_US, Lateness, interleaved, median_interval
 
-sys.path.append(str(Path(__file__).parents[1] / "tests" / "parts"))
+sys.path.append(str(Path(__file__).parents[1]))
+sys.path.append(str(Path(__file__).parents[2] / "tests" / "parts"))
 
 from chromium import Chromium
+from timing.rounds import FLOOR_US, Lateness, interleaved, median_interval
 
 from rigloop import open_run
 from rigloop.monitor.layouts import layout_file, write_layout

@@ -1,6 +1,6 @@
 """The intake of logs, scored: logs taken in without a hand-written line, faults found, invented, misnamed.
 
-    python benchmarks/log_intake.py [--logs 200] [--seed 0] [--forms csv parquet ...] [--clean] [--json] [--list]
+    python benchmarks/logs/log_intake.py [--logs 200] [--seed 0] [--forms csv parquet ...] [--clean] [--json] [--list]
 
 Each seed is another log: a motion (some from recorded logs), a rate from 50 Hz to 20 kHz, an encoder of 10 to 32 bits
 or an angle in degrees or radians, a clock, a file format with its names, and planted faults that anybody would see.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from codegen.flexible.reduced import Reduced
 from estimators.closed_loop.observability import UnobservableError, require_observable
-from tests.parts.bending_vehicle import FORCES, LINE_M, vehicle
+from tests.parts.mechanisms.bending_vehicle import FORCES, LINE_M, vehicle
 
 Array = NDArray[np.float64]
 

@@ -1,6 +1,6 @@
 """The scope at full rate: 200 signals at 1 kHz and 20 at 5 kHz, captured one after the other, compared with the record.
 
-    python benchmarks/scope.py [--seconds 600] [--hour] [--page] [--json]
+    python benchmarks/service/scope.py [--seconds 600] [--hour] [--page] [--json]
 
 A rig of 220 sines runs in processes of its own; a scope with the trigger `now` in the mode `normal` cuts its cycles
 into captures of two seconds, each of which is made into a message for a page, every point or the smallest and largest
@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.append(str(Path(__file__).parents[1] / "tests" / "parts"))
+sys.path.append(str(Path(__file__).parents[2] / "tests" / "parts"))
 
 from chromium import Chromium
 

@@ -1,6 +1,6 @@
 """A service beside none: lateness with clients that read, round trips of commands, and hours of service in minutes.
 
-    python benchmarks/service.py [--quick] [--only lateness|trips|soak|restarts]... [--json]
+    python benchmarks/service/service.py [--quick] [--only lateness|trips|soak|restarts]... [--json]
 
 lateness    one rig runs; in pairs of windows, five clients have 200 of its signals pushed 100 times a second, or they
             and the service stand still (SIGSTOP), which takes nothing at all. The ratio of the p99 of lateness of each
@@ -28,6 +28,7 @@ import subprocess
 import sys
 import time
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,9 @@ from serving.changes import first_cycles
 from serving.restarts import restarts
 from serving.served import Served, Tell, home, served
 from serving.soak import soak
+
+sys.path.append(str(Path(__file__).parents[1]))
+
 from timing.rounds import FLOOR_US, Lateness, interleaved, median_interval
 
 from rigloop import open_run

@@ -1,6 +1,6 @@
 """The overhead of a sweep: wall time of all workers over the time of the replays themselves.
 
-    python benchmarks/sweep.py [--logs 20] [--points 10] [--workers 2]
+    python benchmarks/logs/sweep.py [--logs 20] [--points 10] [--workers 2]
 
 The logs are copies of one that ships, repeated to be longer; start of the processes and the table are in the overhead,
 building the kernel is not.
@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-LOG = Path(__file__).parents[1] / "tests" / "data" / "logs" / "comma2k19_segment40.csv"
+LOG = Path(__file__).parents[2] / "tests" / "data" / "logs" / "comma2k19_segment40.csv"
 
 
 def main() -> int:

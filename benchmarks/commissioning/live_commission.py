@@ -2,8 +2,8 @@
 at the other end, and somebody who does what the terminal asks for. Each mistake that a drive or a rig file can have is
 planted, one walk each.
 
-    python benchmarks/live_commission.py [--rig steering_wheel_veth] [--guard G] [--only "dead watchdog"] [--right 1]
-        [--text] [--json]
+    python benchmarks/commissioning/live_commission.py [--rig steering_wheel_veth] [--guard G] [--only "dead watchdog"]
+        [--right 1] [--text] [--json]
 
 It takes a network namespace of its own, and a minute of quiet machine for each two walks. With `--text` the terminal of
 each walk is printed, and the file that was signed.
@@ -27,6 +27,9 @@ from typing import Any
 
 import tomlkit
 from commission import PLANTED
+
+sys.path.append(str(Path(__file__).parents[1]))
+
 from timing.loads import beside
 
 from io_bridge.emulator.drive.device import DriveDevice

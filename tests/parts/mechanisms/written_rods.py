@@ -1,4 +1,4 @@
-"""Four rods on pins, as the published branch example and its exact motion `branch_pendulum.csv` have them."""
+"""Rods on pins: the four of the published branch example with its exact motion `branch_pendulum.csv`, and long rows."""
 
 from codegen.description.builder import MechanismBuilder
 
@@ -6,6 +6,37 @@ PINS = {"ground7": ("rod7", "ground", (0, 0, 0)), "17": ("rod1", "rod7", (-0.5, 
         "57": ("rod5", "rod7", (0.5, 0, 0)), "35": ("rod3", "rod5", (0.5, -1, 0))}  # fmt: skip
 RODS = {"rod7": ((-0.5, 0, 0), (0.5, 0, 0)), "rod1": ((-0.5, -1, 0), (-0.5, 0, 0)),
         "rod5": ((0.5, -1, 0), (0.5, 0, 0)), "rod3": ((0.5, -2, 0), (0.5, -1, 0))}  # fmt: skip
+
+# a row of COUNT rods in one plane, of which a file says the rule
+ROW = """
+gravity_m_s2 = [0, -9.81, 0]
+[repeat.row]
+count = COUNT
+before = { p_0 = [0, 0, 0], rod_0 = "ground" }
+[repeat.row.point."p_{k}"]
+position_m = ["0.06 * k", "-0.08 * k", 0]
+moves = "xy"
+[repeat.row.rigid_body."rod_{k}"]
+points = ["p_{k-1}", "p_{k}"]
+axis = [0, 0, 1]
+mass_kg = 0.1
+centre_m = ["0.06 * (k - 0.5)", "-0.08 * (k - 0.5)", 0]
+inertia_kg_m2 = 1e-4
+[repeat.row.angle."turn_{k}"]
+[repeat.row.revolute."pin_{k}"]
+bodies = ["rod_{k}", "rod_{k-1}"]
+point_m = ["0.06 * (k - 1)", "-0.08 * (k - 1)", 0]
+axis = [0, 0, 1]
+angle = "turn_{k}"
+[repeat.row.damper."bearing_{k}"]
+angle = "turn_{k}"
+damping_nms_per_rad = 0.01
+[outputs]
+"tip/x_m" = "p_COUNT_x"
+"tip/y_m" = "p_COUNT_y"
+"pin/fx_n" = "revolute.pin_2.fx_n"
+"last/turn_rad_s2" = "turn_COUNT.acceleration"
+"""
 
 
 def branches():

@@ -1,6 +1,6 @@
 """The Python interface beside what it stands on: a batch of steps beside the kernel, reads of signals, imports.
 
-    python benchmarks/python_api.py [--rounds 40] [--json]
+    python benchmarks/service/python_api.py [--rounds 40] [--json]
 
 A four-bar with a torque on its crank is stepped 10 000 times with a series of inputs: through `rigloop.mechanism`, and
 by the same compiled kernel with arrays made before, in turn; the ratio is of the medians. Signals are read from a

@@ -1,6 +1,6 @@
 """The time and memory that an export takes, each format in a process of its own.
 
-    python benchmarks/export.py [--minutes 10] [--signals 200] [--to mdf mcap ...] [--folder FOLDER]
+    python benchmarks/logs/export.py [--minutes 10] [--signals 200] [--to mdf mcap ...] [--folder FOLDER]
 
 The run has one task at 1 kHz whose signals are noise, which no format can pack. Beside each figure stands the time of
 a plain copy of the record, synced to the disk as the export is, just before it.

@@ -1,6 +1,6 @@
 """Live values: how soon a change is in the loop, how long a write takes, and what a value costs in a cycle.
 
-    python benchmarks/live_values.py [--writes 400] [--rounds 60] [--json]
+    python benchmarks/service/live_values.py [--writes 400] [--rounds 60] [--json]
 
 A program writes at random moments to the rig `live_bench`; journal and records say which cycle was the first to begin
 after each change, and whether it had it. The cost of a value, and of a stimulus that does not run, is that of ten of

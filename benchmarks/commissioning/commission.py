@@ -1,6 +1,6 @@
 """The walk of `rigloop commission` against emulated drives: false alarms on right rigs, and planted mistakes found.
 
-    python benchmarks/commission.py [--walks 50] [--planted 5] [--seed 1] [--json]
+    python benchmarks/commissioning/commission.py [--walks 50] [--planted 5] [--seed 1] [--json]
 
 A right rig is drawn from a seed: inertia, damping and dry friction of the wheel, its lag, the place where it stands,
 the hands' error at each mark, and a small error of the stated inertia. A walk on it is a false alarm if any step is

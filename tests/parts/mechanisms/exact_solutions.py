@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-REFERENCES = Path(__file__).parents[1] / "data" / "references"
+REFERENCES = Path(__file__).parents[2] / "data" / "references"
 
 
 def exact(name):

@@ -1,6 +1,6 @@
 """A log of ten hours through filter and kernel: memory and pace, with a summary and no record.
 
-    python benchmarks/long_log.py [--hours 10] [--rate 1000] [--packed] [--folder FOLDER]
+    python benchmarks/logs/long_log.py [--hours 10] [--rate 1000] [--packed] [--folder FOLDER]
 
 The log is a text of time, counts and torque, with some faults. The replay is the command itself, in a process of its
 own; its peak memory is that of this process, and both its wall time and its CPU time are compared with the log's.
