@@ -10,7 +10,6 @@ them beside a task without any, stepped in turn by the same code without threads
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import tempfile
 import time
@@ -18,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from serving.changes import first_cycles
+from serving.figures import show_figures
 
 from rig_configs.live import CHANGES, live_path
 from rigloop import Rig
@@ -41,13 +41,7 @@ def main() -> int:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         found = written(Path(folder), options.writes) | costs(options.rounds)
-    good = all(found[name] <= bar for name, bar in BARS.items())
-    if options.json:
-        print(json.dumps({"good": good, "bars": BARS, **found}))
-    else:
-        for name, value in found.items():
-            print(f"{name:24} {value:10.3f}" + (f"   bar {BARS[name]:g}" if name in BARS else ""))
-    return 0 if good else 1
+    return show_figures(found, BARS, as_json=options.json)
 
 
 def written(folder: Path, writes: int) -> dict[str, float]:

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import os
 import re
 import signal
@@ -34,6 +33,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from serving.figures import show_figures
 from serving.served import Served, Tell, home, served
 
 sys.path.append(str(Path(__file__).parents[1]))
@@ -102,15 +102,7 @@ def main() -> int:
                 run = service.stop()
                 found |= measured(run, options.seconds, tell) if "page" in parts else {}
                 found |= reported(options.run or run, tell) if "report" in parts else {}
-    bars = {name: bar for name, bar in BARS.items() if name in found}
-    good = all(found[name] <= bar for name, bar in bars.items())
-    if options.json:
-        print(json.dumps({"good": good, "bars": bars, **found}))
-    else:
-        for name, value in found.items():
-            shown = f"{value:10.3f}" if isinstance(value, float) else f"{value!s:>10}"
-            print(f"{name:26} {shown}" + (f"   bar {BARS[name]:g}" if name in BARS else ""))
-    return 0 if good else 1
+    return show_figures(found, BARS, as_json=options.json)
 
 
 @contextlib.contextmanager

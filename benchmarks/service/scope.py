@@ -19,6 +19,7 @@ import zlib
 from pathlib import Path
 
 import numpy as np
+from serving.figures import show_figures
 
 sys.path.append(str(Path(__file__).parents[2] / "tests" / "parts"))
 
@@ -56,14 +57,7 @@ def main() -> int:
     seconds = HOUR_S if options.hour else options.seconds
     with tempfile.TemporaryDirectory() as folder:
         found = (drawn if options.page else watched)(Path(folder), seconds)
-    bars = {name: bar for name, bar in BARS.items() if name in found}
-    good = all(found[name] <= bar for name, bar in bars.items())
-    if options.json:
-        print(json.dumps({"good": good, "bars": bars, **found}))
-    else:
-        for name, value in found.items():
-            print(f"{name:24} {value:14.3f}" + (f"   bar {BARS[name]:g}" if name in BARS else ""))
-    return 0 if good else 1
+    return show_figures(found, BARS, as_json=options.json)
 
 
 def watched(folder: Path, seconds: float) -> dict[str, float]:

@@ -21,7 +21,6 @@ Needs FIFO priorities for `lateness`. Progress goes to stderr. Exit code 0: ever
 from __future__ import annotations
 
 import argparse
-import json
 import signal
 import statistics
 import subprocess
@@ -33,6 +32,7 @@ from typing import Any
 
 import numpy as np
 from serving.changes import first_cycles
+from serving.figures import show_figures
 from serving.restarts import restarts
 from serving.served import Served, Tell, home, served
 from serving.soak import soak
@@ -107,15 +107,7 @@ def main() -> int:
     if "restarts" in chosen:
         with home() as folder:
             found |= restarts(CHANGED, folder, 1 if quick else 8, tell)
-    judged = {name: bar for name, bar in BARS.items() if name in found}
-    good = all(found[name] <= bar for name, bar in judged.items())
-    if options.json:
-        print(json.dumps({"good": good, "bars": judged, **found}))
-    else:
-        for name, value in found.items():
-            shown = f"{value:10.3f}" if isinstance(value, float) else f"{value!s:>10}"
-            print(f"{name:26} {shown}" + (f"   bar {BARS[name]:g}" if name in BARS else ""))
-    return 0 if good else 1
+    return show_figures(found, BARS, as_json=options.json)
 
 
 def lateness(service: Served, pairs: int, tell: Tell) -> dict[str, Any]:

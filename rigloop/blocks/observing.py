@@ -27,7 +27,8 @@ from rt_core.task import Cycles
 
 
 class ObserverSensor(Section):
-    """A sensor of an observer, and how its samples come; other keys are those of its kind, see `docs/models/observers.md`."""
+    """A sensor of an observer, and how its samples come; other keys are those of its kind, see
+    `docs/models/observers.md`."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, Bounded]

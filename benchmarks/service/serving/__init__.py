@@ -1,4 +1,4 @@
-"""Parts of service.py: a service that was started for it, what it is asked for, its accelerated soak, its restarts.
+"""Parts of the programs beside it: a service that is started for them, its changes, soak and restarts, and figures.
 
 Start with `served.py`.
 """

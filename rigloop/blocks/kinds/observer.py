@@ -1,6 +1,7 @@
 """A state observer of a mechanism: it estimates motion and unknown forces from sensors.
 
-Its model is generated with the mechanism, and its slopes are exact. `docs/models/observers.md` says which method to take.
+Its model is generated with the mechanism, and its slopes are exact. `docs/models/observers.md` says which method to
+take.
 """
 
 from __future__ import annotations

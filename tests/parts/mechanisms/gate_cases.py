@@ -17,7 +17,7 @@ from tests.parts.mechanisms.bending_vehicle import FORCES, LINE_M, vehicle
 
 Array = NDArray[np.float64]
 
-# elastic modes, forces, strain gauges, gyroscope, accelerometers, observable
+# elastic modes, forces, strain gauges, gyroscopes, accelerometers, observable
 CASES = (
     (12, 6, 10, 1, 0, True),
     (12, 6, 6, 0, 0, True),

@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from codegen.expressions.dag import evaluate
 from codegen.importers.natural import write
 from codegen.importers.tree import Joint, Link, Tree
+from codegen.tree.recursion import accelerations
 
 KINDS = ("hinge", "slide", "ball", "hinge")
 
@@ -53,3 +55,24 @@ def unit(v):
 
 def floats(values):
     return tuple(float(v) for v in values)
+
+
+def moving(tree, seed):
+    """Coordinates and rates of a tree in joint coordinates; a rate of a quaternion is normal to it."""
+    z = tree.motion.somewhere(seed)
+    zd = np.random.default_rng(seed).normal(size=len(z))
+    for link in tree.chain.links:
+        if link.kind in ("ball", "free"):
+            ball = list(link.coordinates[-4:])
+            zd[ball] -= z[ball] * (z[ball] @ zd[ball])
+    return z, zd
+
+
+def by_articulated_inertias(tree, z, zd):
+    """Accelerations of the joint coordinates in a motion, at the file's parameters and signals."""
+    system = tree.made.system
+    at = {p.var.name: p.default for p in (*system.parameters, *system.signals)}
+    for c, value, rate in zip(system.coordinates, z, zd, strict=True):
+        at |= {c.q.name: float(value), c.qd.name: float(rate)}
+    found = accelerations(tree.chain, tree.loads)
+    return np.array([evaluate(found[i], at) for i in range(len(z))])

@@ -15,7 +15,7 @@ from codegen.kernels.build import build_kernel
 from codegen.kernels.generate import program
 from codegen.options.options import KernelOptions
 from codegen.targets.c99 import texts
-from tests.parts.mechanisms.written_rods import PINS, ROW, branches
+from tests.parts.mechanisms.written_rods import PINS, branches
 
 REFERENCE = Path(__file__).parents[3] / "data" / "references" / "branch_pendulum.csv"
 OPTIONS = KernelOptions(formulation="riccati")
@@ -101,20 +101,6 @@ def test_any_joint_shows_forces_energies_and_accelerations_as_articulated_inerti
             assert stepper.step() == 0
         shown.append(stepper.outputs)
     assert shown[0] == pytest.approx(shown[1], rel=1e-10, abs=1e-10)
-
-
-@pytest.fixture
-def row(tmp_path):
-    def written(count, **changes):
-        text = ROW.replace("COUNT", str(count))
-        for old, new in changes.values():
-            assert old in text
-            text = text.replace(old, new)
-        path = tmp_path / "row.toml"
-        path.write_text(text)
-        return path
-
-    return written
 
 
 @pytest.mark.slow

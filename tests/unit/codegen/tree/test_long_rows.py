@@ -11,23 +11,8 @@ from codegen.kernels.build import build_kernel
 from codegen.kernels.generate import generate, program
 from codegen.options.options import KernelOptions
 from codegen.targets.c99 import texts
-from tests.parts.mechanisms.written_rods import ROW
 
 OPTIONS = KernelOptions(formulation="articulated")
-
-
-@pytest.fixture
-def row(tmp_path):
-    def written(count, **changes):
-        text = ROW.replace("COUNT", str(count))
-        for old, new in changes.values():
-            assert old in text
-            text = text.replace(old, new)
-        path = tmp_path / "row.toml"
-        path.write_text(text)
-        return path
-
-    return written
 
 
 def test_a_row_moves_as_if_every_link_were_written_out(row, monkeypatch):

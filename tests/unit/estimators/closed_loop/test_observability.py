@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from estimators.closed_loop.observability import undetermined, unobservable_states
+from tests.parts.mechanisms.gate_cases import CASES
 
 
 def body(modes, forces, strains, gyro, accelerometers, seed=0):
@@ -44,17 +45,7 @@ def is_determined(a, h, inputs):
 
 @pytest.mark.parametrize(
     ("modes", "forces", "strains", "gyro", "accelerometers", "expected"),
-    [
-        (12, 6, 10, 1, 0, True),
-        (12, 6, 6, 0, 0, True),
-        (12, 6, 5, 0, 0, False),
-        (12, 6, 5, 1, 0, True),
-        (12, 6, 3, 1, 2, True),
-        (5, 6, 10, 0, 0, False),
-        (5, 6, 10, 1, 0, True),
-        (0, 3, 0, 1, 2, True),
-        (0, 4, 0, 1, 2, False),
-    ],
+    CASES,
 )
 def test_forces_on_a_free_body(modes, forces, strains, gyro, accelerometers, expected):
     a, h, inputs = body(modes, forces, strains, gyro, accelerometers)
