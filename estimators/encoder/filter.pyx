@@ -10,7 +10,6 @@ agree, the encoder has been re-referenced (an index pulse, a lost count): the es
 angle, and the *output* keeps its value and creeps to it (critically damped), so that the model and
 the driver's hands feel no kick.
 """
-from cpython.pycapsule cimport PyCapsule_New
 from libc.math cimport exp, fabs
 from libc.stdint cimport int64_t, uintptr_t
 
@@ -26,7 +25,6 @@ import numpy as np
 
 from estimators.encoder.gains import innovation_peak, process_noise
 from estimators.encoder.settings import EncoderSettings
-from rt_core.block import BLOCK_ABI
 from rt_core.settings import SettingsError
 
 READ_PLACES = {
@@ -47,7 +45,7 @@ REMEMBERED_S = 1.0
 # however long they are, an estimate settles over more samples than this
 SETTLE_INTERVALS = 8
 
-cdef class EncoderFilter:
+cdef class EncoderFilter(CycleBlock):
     """Kalman filter from encoder counts to angle, rate and acceleration; a block.
 
     Parameters
@@ -182,11 +180,8 @@ cdef class EncoderFilter:
             s.read[i] = &s.idle[i]
         for i in range(N_WRITES):
             s.write[i] = &s.value[i]
-        self.view.abi = BLOCK_ABI
-        self.view.step = step
-        self.view.self = s
+        self.run_by(step, s, sizeof(EncoderState))
         self.view.work = &s.n_done
-        self.view.bytes = sizeof(EncoderState)
 
     @property
     def covariance(self):
@@ -212,10 +207,6 @@ cdef class EncoderFilter:
             s.read[READ_PLACES[port]] = <const double *><uintptr_t>address
         for port, address in zip(self.writes, writes):
             s.write[WRITE_PLACES[port]] = <double *><uintptr_t>address
-
-    def capsule(self):
-        """Capsule with the `BlockView`; the block must outlive it."""
-        return PyCapsule_New(&self.view, b"rigloop.block", NULL)
 
     def run(
         self, const double[::1] position_count, const double[::1] valid,
