@@ -265,23 +265,17 @@ def test_step_through_the_capsule_does_what_run_does(step_of):
         assert cells[3] == expected[k, 2]
 
 
-def test_all_mistakes_are_in_one_message():
+def test_all_mistakes_of_settings_are_in_one_message_and_those_with_the_model_in_another():
+    noise = {"position_noise": 1.0, "acceleration_noise": 1.0}
     with pytest.raises(ValueError, match="period_s = -1") as caught:
-        kinematic(RotorModel(0.03), period_s=-1.0, position_noise=0.0)
+        KinematicSettings(period_s=-1.0, held_noise=0.0, gate_sigma=-1.0, **noise)
+    assert "held_noise = 0" in str(caught.value)
+    assert "gate_sigma = -1" in str(caught.value)
+    with pytest.raises(ValueError, match="form = 'C'"):
+        ForceSettings(form="C", known_noise=1.0, balance_noise=1.0, walk_noise=1.0)
+    wrong = KinematicSettings(period_s=T, **noise | {"position_noise": 0.0})
+    with pytest.raises(ValueError, match="no such read port speed") as caught:
+        KinematicObserver("k", RotorModel(1.0), wrong, reads={"speed": "x", "position_0": "y"})
     assert "position_noise = 0" in str(caught.value)
-    with pytest.raises(ValueError, match="form = C"):
-        ForceObserver(
-            "f",
-            RotorModel(1.0),
-            ForceSettings(form="C", known_noise=1.0, balance_noise=1.0, walk_noise=1.0),
-            reads=MOTION,
-        )
-    with pytest.raises(ValueError, match="no such read port speed"):
-        KinematicObserver(
-            "k",
-            RotorModel(1.0),
-            KinematicSettings(period_s=T, position_noise=1.0, acceleration_noise=1.0),
-            reads={"speed": "x", "position_0": "y"},
-        )
     with pytest.raises(ValueError, match="inertia_kg_m2 = 0"):
         RotorModel(0.0)
