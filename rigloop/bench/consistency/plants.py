@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from rigloop.bench.driveline.driveline import PERIOD_S as DRIVELINE_S
 from rigloop.bench.two_stage.slider_crank import SliderCrank
 from rigloop.bench.two_stage.two_stage import NOMINAL
 
+Form = Literal["A", "B"]
 DEG = math.pi / 180.0
 STEP_S = 5e-3  # of the four-bar
 T = 1e-3  # of rotors and slider-crank
@@ -221,7 +222,7 @@ def cascade_run() -> Run:
 
 
 def _force_block(
-    form: str, inertia: float, known_std: float, balance: float, walk: float
+    form: Form, inertia: float, known_std: float, balance: float, walk: float
 ) -> ForceObserver:
     ports = {f"{part}_0": "-" for part in ("z", "zd", "zdd")}
     return ForceObserver(
@@ -232,7 +233,7 @@ def _force_block(
     )
 
 
-def force_run(form: str) -> Run:
+def force_run(form: Form) -> Run:
     inertia, known_std, balance, walk = 0.03, 0.1, 0.05, 0.3
 
     def run(rng: np.random.Generator) -> tuple[Array, Array]:
