@@ -15,6 +15,9 @@ from estimators.two_stage.kinematic_observer import KinematicObserver
 from estimators.two_stage.stages import ForceSettings, KinematicSettings
 
 T, N = 2e-3, 60
+AUGMENTED = AugmentedSettings(
+    period_s=T, position_noise=1e-3, acceleration_noise=0.8, disturbance=0.2, walk_noise=0.05
+)
 Pointer = ctypes.POINTER(ctypes.c_double)
 Sensors = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[Pointer] * 4)
 Dynamics = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[Pointer] * 6)
@@ -217,13 +220,7 @@ def test_augmented_ekf(samples):
     block = AugmentedEkf(
         "s",
         model,
-        AugmentedSettings(
-            period_s=T,
-            position_noise=1e-3,
-            acceleration_noise=0.8,
-            disturbance=0.2,
-            walk_noise=0.05,
-        ),
+        AUGMENTED,
         reads={"position_0": "a", "position_1": "b"},
     )
     found = block.run(position, u, known)
@@ -281,13 +278,7 @@ def test_cycles_without_slopes_leave_the_estimate_and_its_covariance_whole(sampl
         block = AugmentedEkf(
             "s",
             model,
-            AugmentedSettings(
-                period_s=T,
-                position_noise=1e-3,
-                acceleration_noise=0.8,
-                disturbance=0.2,
-                walk_noise=0.05,
-            ),
+            AUGMENTED,
             reads=ports,
         )
         given = (position, u, known)
