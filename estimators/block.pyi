@@ -1,4 +1,4 @@
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,9 +6,6 @@ from numpy.typing import NDArray
 from rt_core.cycle_block import CycleBlock
 
 Array = NDArray[np.float64]
-Names = Iterable[str]
-
-def wrong_ports(ports: tuple[Names, Names, Names, Names], needed: Names = ()) -> list[str]: ...
 
 class EstimatorBlock(CycleBlock):
     read_ports: tuple[str, ...]

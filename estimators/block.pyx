@@ -63,16 +63,6 @@ cdef int _step(void *self, int64_t t_ns) noexcept nogil:
     return status
 
 
-def wrong_ports(ports, needed=()):
-    """Return the mistakes in the names of ports: one text for each port that does not exist, or is missing."""
-    reads, writes, read_ports, write_ports = ports
-    return [
-        f"no such {kind} port {port}: there are {', '.join(known)}"
-        for kind, given, known in (("read", reads, read_ports), ("written", writes, write_ports))
-        for port in given if port not in known
-    ] + [f"port {port} is not connected" for port in needed if port not in reads]
-
-
 cdef class EstimatorBlock(CycleBlock):
     """A block that estimates; not used by itself.
 
@@ -140,12 +130,7 @@ cdef class EstimatorBlock(CycleBlock):
 
     def bind(self, reads, writes):
         """Take the address of one float64 cell per port, in port order."""
-        if len(reads) != len(self.reads) or len(writes) != len(self.writes):
-            raise ValueError(
-                f"{self.name}: {len(reads)} and {len(writes)} addresses for "
-                f"{len(self.reads)} read and {len(self.writes)} written ports")
-        if not (all(reads) and all(writes)):
-            raise ValueError(f"{self.name}: address 0")
+        self.check_cells(reads, writes)
         for port, address in zip(self.reads, reads):
             self.cells.read[self.read_ports.index(port)] = <const double *><uintptr_t>address
         for port, address in zip(self.writes, writes):

@@ -9,3 +9,4 @@ cdef class CycleBlock:
     cdef readonly dict writes
     cdef BlockView view
     cdef void run_by(self, step_fn step, void *state, int64_t bytes)
+    cdef int check_cells(self, reads, writes) except -1

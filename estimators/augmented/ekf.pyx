@@ -19,7 +19,8 @@ from estimators.numerics.estimate cimport (
 from estimators.numerics.linear_solve cimport solve
 from estimators.numerics.observed_model cimport MOST_SENSORS, observed_model
 
-from estimators.block import wrong_ports
+from rt_core.block import wrong_ports
+
 
 
 cdef void _lay_out(void *state, Arena *arena) noexcept:

@@ -22,7 +22,8 @@ from estimators.numerics.linear_solve cimport solve
 
 import numpy as np
 
-from estimators.block import wrong_ports
+from rt_core.block import wrong_ports
+
 
 
 cdef void _lay_out(void *state, Arena *arena) noexcept:

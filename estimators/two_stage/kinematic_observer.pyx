@@ -24,8 +24,8 @@ from estimators.numerics.estimate cimport (
 from estimators.numerics.linear_solve cimport solve
 from estimators.numerics.observed_model cimport observed_model
 
-from estimators.block import wrong_ports
 from estimators.checks import one_each
+from rt_core.block import wrong_ports
 
 
 cdef void _lay_out(void *state, Arena *arena) noexcept:

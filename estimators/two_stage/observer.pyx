@@ -17,13 +17,13 @@ from estimators.two_stage cimport kinematic_observer
 from estimators.two_stage.force_observer cimport ForceObserver
 from estimators.two_stage.kinematic_observer cimport KinematicObserver
 
-from estimators.block import wrong_ports
 from estimators.numerics.chi_square import bounds_of_sums
 from estimators.two_stage.closed_loop_model import ClosedLoopModel, accelerometers
-from estimators.two_stage.stages import ForceSettings, KinematicSettings
 from estimators.two_stage.settings import (
     n_freedoms, split_forces, two_stage_reads, two_stage_writes, walk_std,
 )
+from estimators.two_stage.stages import ForceSettings, KinematicSettings
+from rt_core.block import wrong_ports
 
 
 cdef void _lay_out(void *state, Arena *arena) noexcept:

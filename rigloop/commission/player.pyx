@@ -7,6 +7,7 @@ from rt_core.cycle_block cimport CycleBlock
 
 import numpy as np
 
+from rt_core.block import wrong_ports
 
 READS = ("position_count", "play", "elapsed")
 WRITES = ("torque_nm", "angle_rad", "rate_rad_s", "at")
@@ -102,9 +103,9 @@ cdef class Player(CycleBlock):
         self.memory.room = room
 
     def __init__(self, name, reads, *, counts_per_rev, period_ns, hold=1, room=1 << 17):
-        if set(reads) != set(READS):
-            raise ValueError(f"player {name}: reads has the ports {', '.join(reads)}, "
-                             f"a player has {', '.join(READS)}")
+        mistakes = wrong_ports((reads, WRITES, READS, WRITES), READS)
+        if mistakes:
+            raise ValueError(f"player {name}: " + "; ".join(mistakes))
         if min(counts_per_rev, period_ns, hold) < 1:
             raise ValueError(f"player {name}: counts_per_rev, period_ns and hold are at least 1")
         self.name = name

@@ -6,6 +6,7 @@ from libc.stdint cimport int64_t, uintptr_t
 
 from rt_core.cycle_block cimport CycleBlock
 
+from rt_core.block import wrong_ports
 
 READS = ("request_nm", "ramp")
 WRITES = ("torque_nm", "excitation_nm", "elapsed_s")
@@ -74,10 +75,7 @@ cdef class Excitation(CycleBlock):
         ]
         if not 1 <= len(harmonics) <= MOST_LINES or min(harmonics) < 1 or len(set(harmonics)) != len(harmonics):
             mistakes.append(f"harmonics: 1 to {int(MOST_LINES)} different whole numbers from 1 on are needed")
-        for what, given, ports in (("reads", reads, READS), ("writes", paths, WRITES)):
-            if set(given) != set(ports):
-                mistakes.append(f"{what} has the ports {', '.join(given) or 'none'}, "
-                                f"an excitation has {', '.join(ports)}")
+        mistakes += wrong_ports((reads, paths, READS, WRITES), READS)
         if mistakes:
             raise ValueError(f"excitation {name}: " + "; ".join(mistakes))
         self.name = name

@@ -6,6 +6,7 @@ from rt_core.cycle_block cimport CycleBlock
 
 import math
 
+from rt_core.block import wrong_ports
 
 READS = ("angle_rad",)
 WRITES = ("torque_nm",)
@@ -41,10 +42,7 @@ cdef class Relay(CycleBlock):
         mistakes = []
         if not (math.isfinite(torque_nm) and torque_nm > 0.0):
             mistakes.append(f"torque_nm = {torque_nm}: must be a positive number")
-        for what, given, ports in (("reads", reads, READS), ("writes", paths, WRITES)):
-            if set(given) != set(ports):
-                mistakes.append(f"{what} has the ports {', '.join(given) or 'none'}, "
-                                f"a relay has {', '.join(ports)}")
+        mistakes += wrong_ports((reads, paths, READS, WRITES), READS)
         if mistakes:
             raise ValueError(f"relay {name}: " + "; ".join(mistakes))
         self.name = name
