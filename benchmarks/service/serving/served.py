@@ -86,8 +86,11 @@ def served(rig: str, folder: Path, tell: Tell) -> Iterator[Served]:
         )
         stack.callback(_end, process)
         client = stack.enter_context(_connected(rig, process))
-        phase = client.status().phase
-        found = Served(rig, process, client, client.ask(asked.Take).token, phase)
+        status = client.status()
+        found = Served(rig, process, client, client.ask(asked.Take).token, status.phase)
+        if status.needs_reset:
+            # the service before it was killed under torque
+            client.ask(asked.Reset, token=found.token)
         client.ask(asked.Arm, token=found.token)
         found.wait_for(Phase.ARMED)
         yield found
