@@ -22,7 +22,6 @@ from estimators.numerics.observed_model cimport MOST_SENSORS, observed_model
 from rt_core.block import wrong_ports
 
 
-
 cdef void _lay_out(void *state, Arena *arena) noexcept:
     cdef AugmentedState *s = <AugmentedState *>state
     cdef int n = s.model.n_dof, n_x = s.cells.n

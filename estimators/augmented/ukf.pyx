@@ -25,7 +25,6 @@ import numpy as np
 from rt_core.block import wrong_ports
 
 
-
 cdef void _lay_out(void *state, Arena *arena) noexcept:
     cdef UkfState *s = <UkfState *>state
     cdef size_t n = s.model.n_x, m = s.model.n_y
