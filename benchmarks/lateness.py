@@ -50,6 +50,7 @@ from timing import consumers
 from timing.bars import Row, compared, judged_rounds, show, skipped
 from timing.fifo import need_fifo
 from timing.loads import beside, hold_lock, load, missing
+from timing.options import JsonFile
 from timing.rounds import FLOOR_US, Lateness, Rounds, interleaved, median_interval
 from timing.sleepers import cyclictest, missing_cyclictest, run_loop, task
 
@@ -288,9 +289,7 @@ def main(
         float | None, typer.Option(help="of one run: 4, or 1.2 with --quick")
     ] = None,
     core: int = instrumentation.LAST_CORE,
-    as_json: Annotated[
-        Path | None, typer.Option("--json", help="write the figures here as well")
-    ] = None,
+    as_json: JsonFile = None,
 ) -> None:
     """Measure, print, judge."""
     console = Console()
