@@ -133,8 +133,8 @@ class Watched:
                     self._stepped[task] + int(failed[0]),
                     images[failed[0], column],
                 )
-                n, row, status = self._failed.get(path, (0, *first[1:]))
-                self._failed[path] = (n + len(failed), row, float(status))
+                before, row, status = self._failed.get(path, (0, *first[1:]))
+                self._failed[path] = (before + len(failed), row, float(status))
         self._stepped[task] += len(t_ns)
         begin, end = self._rows[task], self._rows[task] + len(t_ns)
         if end > len(self._held[task]):
@@ -143,8 +143,8 @@ class Watched:
             self._held[task] = more
         table, self._rows[task] = self._held[task], end
         table[begin:end, 0] = np.ascontiguousarray(t_ns, np.int64).view(np.float64)
-        for first, column, n in self._pieces[task]:
-            table[begin:end, first : first + n] = images[:, column : column + n]
+        for place, column, width in self._pieces[task]:
+            table[begin:end, place : place + width] = images[:, column : column + width]
 
     def end_at(self, t_s: float, *, is_end: bool = False) -> None:
         """Judge the stretch, if it is as long as one."""

@@ -42,6 +42,7 @@ from rigloop.replay.place import (
     write_place,
 )
 from rigloop.replay.replay import log_plan, new_folder
+from rigloop.replay.replay_manifest import Findings, Replayed, manifest_of
 from rigloop.replay.stepped_log import SteppedLog
 from rigloop.replay.verdict import speed_rows
 from rigloop.run_folder.clocks import utc_text
@@ -52,15 +53,12 @@ from rigloop.run_folder.manifest import (
     Named,
     Replay,
     State,
-    TaskFacts,
     read_manifest,
     sha256_of,
-    versions,
     write_manifest,
 )
 from rigloop.run_folder.outcome import Outcome
 from rigloop.run_folder.process_state import Process, boot
-from rt_core.host.facts import host_facts
 
 SUMMARY = "summary.json"
 PLACE_S = 10.0  # of computing, after which another place is kept
@@ -183,7 +181,7 @@ class _Going:
 
     def say_that_it_goes_on(self) -> None:
         self.started = self.started or utc_text()
-        write_manifest(self.folder, self._manifest("running", (self._remedy(),), self.kept_s))
+        self._keep_manifest("running", Findings([self._remedy()], [], self.kept_s, {}), None)
 
     def _compare(self) -> None:
         # the same cycles as the process that was stopped had behind this place
@@ -224,7 +222,7 @@ class _Going:
     def _stopped(self) -> Outcome:
         parts = self.parts
         reasons = [f"stopped after {parts.duration_s:.0f} s of the log", self._remedy()]
-        write_manifest(self.folder, self._manifest("interrupted", tuple(reasons), parts.duration_s))
+        self._keep_manifest("interrupted", Findings(reasons, [], parts.duration_s, {}), None)
         shown = [("log", parts.path.name, f"{parts.n_rows} rows, {parts.duration_s:.2f} s so far")]
         return Outcome(False, reasons, str(self.folder), shown, [])
 
@@ -245,19 +243,16 @@ class _Going:
             bad.append(f"{parts.untold} more faults than the {len(parts.findings)} that are listed")
         notes = [f"{len(faults)} kinds of faults in the log, handled as listed"] if faults else []
         notes += stepped.watched.amber
-        manifest = msgspec.structs.replace(
-            self._manifest("ended", tuple(bad or notes), parts.duration_s),
-            verdict="bad" if bad else "good",
-            faults=tuple(DataFault(**asdict(fault)) for fault in faults),
-            replay=Replay(
-                log=Named(parts.path.name, sha256_of(parts.path)),
-                mapping=parts.mapping.name,
-                rows=parts.n_rows,
-                speed=parts.duration_s / pace.total_s,
-                superseded=stepped.ticks.superseded,
-            ),
+        replay = Replay(
+            log=Named(parts.path.name, sha256_of(parts.path)),
+            mapping=parts.mapping.name,
+            rows=parts.n_rows,
+            speed=parts.duration_s / pace.total_s,
+            superseded=stepped.ticks.superseded,
         )
-        write_manifest(self.folder, manifest)
+        kinds = tuple(DataFault(**asdict(fault)) for fault in faults)
+        found = Findings(bad, notes, parts.duration_s, {}, kinds)
+        manifest = self._keep_manifest("ended", found, replay)
         remove_place(self.folder)
         told = [f"{f.kind}: {f.count}, first at row {f.first_row}: {f.words}" for f in faults]
         kept = f"one of {self.every} recorded" if self.every else "none recorded"
@@ -270,29 +265,20 @@ class _Going:
         ]
         return Outcome(not bad, [*manifest.reasons], str(self.folder), shown, told)
 
-    def _manifest(self, state: State, reasons: tuple[str, ...], duration_s: float) -> Manifest:
+    def _keep_manifest(self, state: State, found: Findings, replay: Replay | None) -> Manifest:
         times = "once" if self.stops == 1 else f"{self.stops} times"
-        return Manifest(
-            kind="replay",
-            rig=Named(self.loaded.name, self.loaded.sha256),
-            kernels=tuple(Named(name, kernel.hash) for name, kernel in self.kernels.items()),
+        done = Replayed(self.folder, self.loaded, self.kernels, self.stepped.pace, page=False)
+        is_done = state == "ended"
+        manifest = msgspec.structs.replace(
+            manifest_of(done, self.stepped.cycles, found, replay),
             started=self.started,
-            duration_s=duration_s,
-            verdict="bad",
-            reasons=reasons,
-            tasks={
-                name: TaskFacts(
-                    task.period_us * 1000, f"{name}.npy", cycles=self.stepped.cycles[name]
-                )
-                for name, task in self.loaded.rig.tasks.items()
-            },
-            versions=versions(),
-            host=host_facts(),
             state=state,
-            processes={} if state == "ended" else {"replay": Process.of(os.getpid())},
-            boot="" if state == "ended" else boot(),
+            processes={} if is_done else {"replay": Process.of(os.getpid())},
+            boot="" if is_done else boot(),
             notes=(f"gone on with {times} after a stop",) if self.stops else (),
         )
+        write_manifest(self.folder, manifest)
+        return manifest
 
 
 def _shown(rig: Rig, signals: Mapping[str, SignalFigures]) -> list[tuple[str, str, str]]:
