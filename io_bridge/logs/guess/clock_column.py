@@ -27,6 +27,9 @@ SLOWEST_HZ, FASTEST_HZ = 15.0, 30_000.0
 USUAL_HZ = 500.0
 IMPOSSIBLE_HZ = (4.0, 300_000.0)
 LEAST_RISING = 0.9
+UNSURE = 0.85  # of a unit that only the rate speaks for
+MOTION_HZ = (0.02, 50.0)  # of a wheel that is turned to and fro
+FAR, LEAST_STEPS = 5.0, 50
 TURNS = 12  # rows in which each of some senders had its turn
 EPOCH_S = (1e9, 2.2e9)  # 2001 to 2039
 DAY_S = 86_400.0
@@ -194,6 +197,41 @@ def _unit(
         return {"unit": best}, Choice("time unit", best, sure, f"makes it {rates[best]:.6g} Hz"), ""
     why = f"no unit makes a usual rate of steps of {typical:.6g}"
     return {"unit": "s"}, Choice("time unit", "s", 0.2, why), why
+
+
+def by_motion(clock: ClockGuess, table: Table, angle: str) -> ClockGuess:
+    """Return the guess of a clock with another unit, where the one that was guessed makes no motion of a wheel.
+
+    A unit that the file states, or that makes the only usual rate, stands.
+    """
+    unit = str(clock.keys.get("unit", ""))
+    if unit not in SECONDS or clock.choices[-1].sure > UNSURE:
+        return clock
+    stamp, value = table.numbers[str(clock.keys["column"])], table.numbers[angle]
+    both = np.isfinite(stamp) & np.isfinite(value)
+    step, dt = np.diff(value[both]), np.diff(stamp[both])
+    usual = np.abs(step) <= FAR * np.percentile(np.abs(step), 90.0) if len(step) else step > 0.0
+    way = np.cumsum(step[usual])
+    if len(way) < LEAST_STEPS or not np.ptp(way) or not np.any(dt > 0.0):
+        return clock
+    # of a sine, the cycles that a sample takes follow from its RMS step and its range
+    per_sample = 0.45 * float(np.sqrt(np.mean(step[usual] ** 2)) / np.ptp(way))
+    typical = float(np.median(dt[dt > 0.0]))
+    hz = {one: 1.0 / (typical * seconds) for one, seconds in SECONDS.items()}
+    fits = [
+        one
+        for one in SECONDS
+        if SLOWEST_HZ <= hz[one] <= FASTEST_HZ
+        and MOTION_HZ[0] <= per_sample * hz[one] <= MOTION_HZ[1]
+    ]
+    if unit in fits or len(fits) != 1:
+        return clock
+    swing_s = 1.0 / (per_sample * hz[unit])
+    why = (
+        f"makes it {hz[fits[0]]:.6g} Hz; in {unit} a swing of the wheel would take {swing_s:.3g} s"
+    )
+    chosen = Choice("time unit", fits[0], 0.6, why)
+    return ClockGuess({**clock.keys, "unit": fits[0]}, (*clock.choices[:-1], chosen), clock.doubt)
 
 
 def _nice(hz: float) -> bool:

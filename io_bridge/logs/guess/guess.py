@@ -13,7 +13,7 @@ import tomlkit
 from io_bridge.logs.formats.table import LogError, Table
 from io_bridge.logs.guess.angle_column import guess_angle
 from io_bridge.logs.guess.angle_rank import rank_angles
-from io_bridge.logs.guess.clock_column import Choice, guess_clock
+from io_bridge.logs.guess.clock_column import Choice, by_motion, guess_clock
 from io_bridge.logs.guess.names import NOT_TORQUE, TORQUE, TORQUES_NM, torque_unit_in
 from rig_configs.log_schema import LogMapping, MappingError, parse_mapping
 
@@ -83,6 +83,7 @@ def guess_mapping(
     _, table, ranked, _ = best
     clock = guess_clock(table, period_s)
     score, name = ranked[0]
+    clock = by_motion(clock, table, name)
     margin = score - ranked[1][0] if len(ranked) > 1 else 3.0
     found = guess_angle(table, name, score, margin, counts_per_rev)
     torques = _torques(table, name)

@@ -221,3 +221,12 @@ def test_a_unit_that_nothing_names_is_that_in_which_the_counts_are_those_of_an_e
 def test_a_unit_that_nothing_says_is_not_sure():
     found = guess(t=T, position=np.round(30 * SWING, 4))
     assert next(c for c in found.choices if c.what == "angle unit").sure < 0.5
+
+
+@pytest.mark.parametrize(("per_s", "unit"), [(20_000, "us"), (20, "ms")])
+def test_a_rate_that_nothing_says_is_that_of_a_hand(per_s, unit):
+    # steps of 50: 20 Hz or 20 kHz
+    t = np.arange(3000.0)
+    swing = np.round(30 * np.sin(2 * np.pi * 0.8 * t / per_s), 3)
+    mapping = guess(clock=50.0 * t, angle_deg=swing).mapping
+    assert mapping.time.unit == unit
