@@ -1,4 +1,4 @@
-"""Where the tables of a long log come from, one after the other, and the place that its reader has reached.
+"""Sources of the tables of a long log, one after the other, each with the place that its reader has reached.
 
 A place is plain data: `sources` made with it of the same file go on with the next table.
 """

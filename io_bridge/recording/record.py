@@ -109,7 +109,7 @@ class RecordWriter:
         Raises
         ------
         RecordError
-            There are not so many.
+            There are fewer.
         """
         if n_rows > self.n_rows:
             raise RecordError(f"{self.path}: {self.n_rows} rows are there, {n_rows} were written")

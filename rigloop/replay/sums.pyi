@@ -15,5 +15,5 @@ def add_rows(images: NDArray[np.float64], first: int, figures: NDArray[np.float6
     Raises
     ------
     ValueError
-        There are not so many columns.
+        There are fewer columns.
     """

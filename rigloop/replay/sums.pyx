@@ -12,7 +12,7 @@ cdef extern from *:
             squares[i] += v * v;
             least[i] = v < least[i] ? v : least[i];
             largest[i] = v > largest[i] ? v : largest[i];
-            unordered[i] += v != v; // 0 or 1: of what is no number the order says nothing
+            unordered[i] += v != v; // 0 or 1: a NaN is neither less nor more
         }
     }
     """

@@ -17,7 +17,7 @@ from io_bridge.logs.formats.labelled import (
 
 SAMPLE = 400
 MOSTLY = 0.9  # of the cells of a column are hexadecimal numbers of one width
-LETTERED = 0.2  # and so many of them have letters
+LETTERED = 0.2  # and a larger share of them has letters
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ class LinesState(msgspec.Struct, frozen=True):
     taken: int
     """Bytes of the file, once unpacked, that were read."""
     rest: bytes
-    """Those of them that wait for the end of their line."""
+    """Bytes that were read and wait for the end of their line."""
     lines: bytes
     """Whole lines that were not handed out yet."""
 
@@ -59,7 +59,7 @@ class TextLines:
     Raises
     ------
     LogError
-        It cannot be opened, or is no text.
+        It cannot be opened, or is not a text.
     """
 
     def __init__(self, path: Path, state: LinesState | None = None) -> None:

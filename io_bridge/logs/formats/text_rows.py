@@ -40,7 +40,7 @@ class TextRows:
         self._n = self._room = 0
 
     def reserve(self, most: int) -> None:
-        """Make room for so many more rows."""
+        """Make room for the next rows, `most` of them."""
         self.close()
         self._room = most
         self.numbers = np.empty((self._n_columns, most))
