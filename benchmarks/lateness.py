@@ -59,7 +59,7 @@ from rt_core.host.facts import host_facts, steal_ticks
 WIDTH = 120  # of the table, also where no terminal says its own
 LOADS = ("quiet", "busy", "stress-ng")
 SPIN_US = {1000: 200, 100: 40}
-AWAKE = 0.9  # of the period; the loop itself takes no more than 0.85 with its work
+AWAKE = 0.85  # of the period: a loop takes no more, with its work
 PAIRED = 0.3  # upper end of the interval
 PAIRS = 30
 NO_SPIN = {"p50": None, "p99": 1.2, "p99_9": 2.0}

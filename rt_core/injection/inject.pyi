@@ -48,6 +48,9 @@ class InjectionBlock(CycleBlock):
         Signals in the task's image, its own or mirrors, that are written over; at most 8.
     order : int
         Address of a float64 cell outside of the table, for `Act.ORDER`; `keep` owns it.
+    arming : int
+        The arming that it strikes in, from 1: `at_s` counts from there, and it ends at the latest when `arm` is taken
+        back. 0: the first one, and what lasts to the end does so whatever becomes of `arm`.
 
     Raises
     ------
@@ -78,4 +81,5 @@ class InjectionBlock(CycleBlock):
         cells: Sequence[str] = (),
         order: int = 0,
         keep: Any = None,
+        arming: int = 0,
     ) -> None: ...

@@ -54,6 +54,9 @@ cdef struct Injection:
     double *cells[MOST_CELLS]
     double kept[MOST_CELLS]
     int n_cells
+    int64_t arming               # the one that it strikes in; 0: the first, and from there on for good
+    int64_t armings              # seen
+    bint arm_is_up
     bint armed
     int64_t armed_ns
     int64_t n                    # cycles since it began
@@ -124,13 +127,23 @@ cdef int _act(Injection *x) noexcept nogil:
     return 0
 
 
+cdef void _follow_arm(Injection *x, int64_t t_ns) noexcept nogil:
+    cdef bint up = x.arm[0] > 0.5
+    if up and not x.arm_is_up:
+        x.armings += 1
+        if x.armings == (x.arming if x.arming else 1):
+            x.armed = True
+            x.armed_ns = t_ns
+    elif not up and x.arming:
+        x.armed = False
+    x.arm_is_up = up
+
+
 cdef int step_injection(void *self, int64_t t_ns) noexcept nogil:
     cdef Injection *x = <Injection *>self
     cdef bint acts
     cdef int i
-    if x.arm[0] > 0.5 and not x.armed:
-        x.armed = True
-        x.armed_ns = t_ns
+    _follow_arm(x, t_ns)
     acts = (
         x.armed and t_ns - x.armed_ns >= x.at_ns and (x.cycles == 0 or x.n < x.cycles)
     )
@@ -160,12 +173,14 @@ cdef class InjectionBlock(CycleBlock):
     cdef Injection injection
 
     def __init__(self, name, act, *, task, arm, own_cycle, at_s, cycles=1, every=1, value=0.0, cells=(),
-                 order=0, keep=None):
+                 order=0, keep=None, arming=0):
         mistakes = []
         if not 0 <= at_s < 1e6:
             mistakes.append(f"at_s = {at_s}: 0 to 1e6 s after arming")
         if cycles < 0 or every < 1:
             mistakes.append(f"cycles = {cycles}, every = {every}: at least 0 and 1")
+        if arming < 0:
+            mistakes.append(f"arming = {arming}: at least 0")
         if act in (Act.SET, Act.ADD, Act.KEEP, Act.SCALE) and not 1 <= len(cells) <= MOST_CELLS:
             mistakes.append(f"{len(cells)} cells: 1 to {MOST_CELLS}")
         if act == Act.ORDER and not order:
@@ -191,6 +206,7 @@ cdef class InjectionBlock(CycleBlock):
         x.at_ns = <int64_t>(at_s * 1e9)
         x.cycles = cycles
         x.every = every
+        x.arming = arming
         x.value = value
         x.n_cells = len(cells)
         x.half_period_ns = task.period_ns // 2

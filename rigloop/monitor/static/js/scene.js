@@ -1,5 +1,5 @@
 // A mechanism in space, from the shapes of its drawing: rods, points, axes, angles, torques and forces as arrows, tyres.
-import { $, el, setText, colour } from "./dom.js";
+import { $, el, setText, sizeOf, colour } from "./dom.js";
 
 const LOOKS = {
   body: ["--s0", 0.012], rod: ["--s0", 0.016], link: ["--ink", 0.006], measured: ["--s4", 0.005], arm: ["--s4", 0.004],
@@ -248,7 +248,7 @@ export class Scene {
     const numbers = this.poses[this.chosen];
     if (numbers) this.update(numbers);
     if (!this.middle) return;
-    const { clientWidth: width, clientHeight: height } = $("scene");
+    const { width, height } = sizeOf($("scene"));
     this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio || 1));
     this.renderer.setSize(width, height, false);
     const middle = this.whole.getCenter(new this.three.Vector3());
