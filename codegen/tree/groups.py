@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from codegen.expressions.dag import Expr, Graph
+from codegen.spatial.algebra import Value
 from codegen.tree.chain import Chain
 from codegen.tree.passages import numbers_of
-from codegen.tree.recursion import Loads
-from codegen.tree.spatial import Value
+from codegen.tree.transmission import Loads
 
 MOST_GROUPS = 16  # of texts: beyond, links share them whatever numbers are zero
 PLAIN = (0.0, 1.0, -1.0)
