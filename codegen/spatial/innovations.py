@@ -94,7 +94,7 @@ class Bent(Whole):
     def accelerations(self, alpha: Vector, a: Vector) -> list[Expr]:
         """Of the amplitudes, from those of the frame."""
         graph, inverse = self.graph, self._factor[1]
-        rest = []
+        rest: list[Value] = []
         for i, value in enumerate(self._right):
             taken = [(-1.0, self._columns[k][i] * (*alpha, *a)[k]) for k in range(6)]
             rest.append(graph.total([(1.0, value), *taken]) * inverse[i])

@@ -92,7 +92,7 @@ def bent_frame(body: Bending, graph: Graph, link: np.ndarray) -> BentFrame:
     change[1:AXES, 0], change[1:AXES, 1:AXES] = shift, turn
     change[AXES:, AXES:] = np.kron(turn, np.eye(count))
     gram = _clean(change @ body.modes.gram @ change.T)
-    if not body.stiffens:
+    if not body.stiffens or body.modes.load is None:
         return BentFrame(gram, None)
     load = np.einsum("kl,clij->ckij", turn, body.modes.load)
     load[1:] = np.einsum("ab,bkij->akij", turn, load[1:]) + np.einsum("a,kij->akij", shift, load[0])

@@ -151,7 +151,7 @@ class Coordinates:
             if link.modes is not None:
                 m = link.modes
                 self._joints |= zip(m.indices, zip(m.q, m.qd, m.qdd, strict=True), strict=True)
-        self._defined: dict[Expr, Triple] = {}
+        self._defined: dict[Expr, tuple[Expr, Expr, Expr]] = {}
 
     def of(self, var: Expr, part: int) -> Expr:
         """Value (0), rate or acceleration (2) of a coordinate."""
@@ -167,7 +167,7 @@ class Coordinates:
         n, place, axis = self.motion.on_links[var]
         return self.graph.lift(self._at(n, place)[part][axis])
 
-    def _of_defined(self, var: Expr) -> Triple:
+    def _of_defined(self, var: Expr) -> tuple[Expr, Expr, Expr]:
         """A coordinate that a row defines by others, with rate and acceleration."""
         if var not in self._defined:
             graph, (e, _) = self.graph, self.motion.tree.system.defined[var]

@@ -12,16 +12,6 @@ cdef enum:
 cdef double RANGE_V = 10.0
 
 
-cdef void convert(AnalogInput *a, double volts) noexcept nogil:
-    """One conversion; beyond the range the value stops and the error bits say so."""
-    cdef double count = floor(volts / RANGE_V * FULL_SCALE + 0.5)
-    a.overrange[0] = count > FULL_SCALE
-    a.underrange[0] = count < -FULL_SCALE - 1
-    a.error[0] = a.overrange[0] | a.underrange[0]
-    a.toggle[0] ^= 1
-    a.value[0] = <int16_t> max(-FULL_SCALE - 1.0, min(<double> FULL_SCALE, count))
-
-
 cdef double noise(AnalogInput *a) noexcept nogil:
     """One value of mean zero and deviation one: the sum of twelve even ones, the same ones in every run."""
     cdef double total = -6.0
@@ -34,6 +24,19 @@ cdef double noise(AnalogInput *a) noexcept nogil:
     return total
 
 
+cdef void convert(AnalogInput *a, double volts) noexcept nogil:
+    """One conversion; beyond the range the value stops and the error bits say so."""
+    cdef double count
+    if a.noise_volts > 0.0:
+        volts += a.noise_volts * noise(a)
+    count = floor(volts / RANGE_V * FULL_SCALE + 0.5)
+    a.overrange[0] = count > FULL_SCALE
+    a.underrange[0] = count < -FULL_SCALE - 1
+    a.error[0] = a.overrange[0] | a.underrange[0]
+    a.toggle[0] ^= 1
+    a.value[0] = <int16_t> max(-FULL_SCALE - 1.0, min(<double> FULL_SCALE, count))
+
+
 cdef void sample(void *device) noexcept nogil:
     cdef Analog *d = <Analog *> device
     cdef AnalogInput *a
@@ -41,7 +44,7 @@ cdef void sample(void *device) noexcept nogil:
     for i in range(d.n_inputs):
         a = &d.inputs[i]
         if a.source != NULL:
-            convert(a, a.source[0] * a.volts_per_unit + (a.noise_volts * noise(a) if a.noise_volts > 0.0 else 0.0))
+            convert(a, a.source[0] * a.volts_per_unit)
         elif d.loopback and i < d.n_outputs:
             convert(a, d.volts_out[i])
         else:
