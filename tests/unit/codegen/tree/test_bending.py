@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.parts.flexible_chains import laden_tree, plane_chain, space_chain
-from tests.parts.tree_accelerations import composite_difference, difference
+from tests.parts.mechanisms.flexible_chains import laden_tree, plane_chain, space_chain
+from tests.parts.mechanisms.tree_accelerations import composite_difference, difference
 
 # rods of 0.5 m: their nodes turn by up to 0.05 rad
 BENT_M = 0.01

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.parts.random_trees import random_tree
-from tests.parts.tree_accelerations import difference
+from tests.parts.mechanisms.random_trees import random_tree
+from tests.parts.mechanisms.tree_accelerations import difference
 
 FREE = ("free", "hinge", "ball", "slide")
 
