@@ -153,7 +153,7 @@ def test_a_replay_that_is_killed_twice_goes_on_to_the_same_end(log, tmp_path):
     rows = len(open_record(folder / "estimation.npy"))
     assert 0 < rows < len(open_record(unstopped / "estimation.npy"))
     (run,) = call("runs", tmp_path / "b")["runs"]
-    assert (run["state"], run["verdict"]) == ("running", "bad")
+    assert (run["state"], run["verdict"]) == ("interrupted", "bad")
     assert "--resume` goes on from its last place" in run["reasons"][0]
     assert "--resume" in call("report", folder, code=2)["mistakes"][0]
     killed(("replay", folder, "--resume"), after=9)
