@@ -184,7 +184,7 @@ def _worst(body: Any, of: str, guide: Any, t: Any, exact: Any, shown: tuple[str,
     names = ("position_rad", "rate_rad_s", "acceleration_rad_s2")
     ports = {f"guide/{of}/{name}": values for name, values in zip(names, guide, strict=True)}
     rate = guide[1][0] if of == "drive" else 0.0
-    body.reset({f"guide/{of}/position_rad": 0.0, f"guide/{of}/rate_rad_s": rate})
+    body.reset(dict(zip(ports, (0.0, rate, 0.0), strict=True)))
     found = body.run(ports)[shown[0]]
     at = np.round(exact["t"][1:] / (t[1] - t[0])).astype(int) - 1
     return float(np.max(np.abs(found[at] - exact[shown[1]][1:])))

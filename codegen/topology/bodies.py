@@ -101,6 +101,7 @@ class Graph:
         self._slopes: dict[int, dict[Expr, float]] = {}
         # rows that only keep a body's own shape: no joint of others, though they share its points
         bodies = {f"rigid_body/{name}": name for name in self.pieces}
+        bodies |= {f"flexible_body/{name}": name for name in self.families.bodies}
         bodies |= {f"constant_distance/{name}": taken for name, taken in self._rods.items()}
         self._shape = {
             r: bodies[element]

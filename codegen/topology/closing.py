@@ -89,6 +89,7 @@ def _generators(motion: Motion) -> list[Parted]:
         if name not in motion.tree.place or name in motion.tree.graph.families.nodes:
             continue
         table = "rigid_body" if name in motion.tree.system.bodies else "constant_distance"
+        table = "flexible_body" if name in motion.tree.graph.families.bodies else table
         for k, generator in enumerate(piece.body.generators):
             place = motion.on_link(name, piece.body.built[:, k])
             for axis, component in enumerate(generator):

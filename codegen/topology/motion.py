@@ -229,7 +229,8 @@ def find_cuts(motion: Motion) -> list[Cut]:
             if inside & loose:
                 cuts.setdefault(element, "is about what is on no rigid body")
             elif abs(evaluate(row.phi, at)) > OPEN:
-                told = shapes if element.startswith("rigid_body/") else cuts
+                is_shape = element.startswith(("rigid_body/", "flexible_body/"))
+                told = shapes if is_shape else cuts
                 words = f"closes a loop: {what or 'its row'} does not hold by itself"
                 told.setdefault(element, words)
         for name, piece in graph.pieces.items():

@@ -8,7 +8,7 @@ the tree does not keep, places that bodies share, and the length of each quatern
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -18,6 +18,7 @@ from codegen.spatial.quaternions import length2
 from codegen.system.masses import Masses
 from codegen.system.quantities import Coordinate, Guide, Row
 from codegen.system.system import System
+from codegen.topology.closed_rates import closed_rates
 from codegen.topology.closing import Closing, closing
 from codegen.topology.motion import Motion, topology
 from codegen.tree.chain import Chain
@@ -71,7 +72,10 @@ def closed_tree(mechanism: Mechanism, formulation: str = "semi_recursive") -> Cl
         raise MechanismError(mistakes)
     _keep_guided(motion)
     closes = closing(motion)
-    system, own = _system(source, motion)
+    rates = start_rates(motion)
+    if source.flexible:
+        rates = closed_rates(motion, closes, rates)
+    system, own = _system(source, motion, rates)
     system.masses, left = _split(source.masses, motion)
     chain = Chain(motion, system.coordinates, system, source.graph)
     for c, inertia in system.masses.of_scalars:
@@ -118,11 +122,13 @@ def _keep_guided(motion: Motion) -> None:
     ]
 
 
-def _system(source: System, motion: Motion) -> tuple[System, dict[Expr, Coordinate]]:
+def _system(
+    source: System, motion: Motion, rates: Sequence[float]
+) -> tuple[System, dict[Expr, Coordinate]]:
     """Coordinates, inputs and parameters, nothing that moves them yet; and those of the file that stay."""
     made = System(source.file, source.names, source.gravity, graph=source.graph)
     tree = motion.tree
-    for c, rate in zip(tree.coordinates, start_rates(motion), strict=True):
+    for c, rate in zip(tree.coordinates, rates, strict=True):
         new = made.coordinate(c.name, c.unit, c.initial, rate)
         if c.scalar is not None:
             made.scalars[c.name] = new

@@ -87,7 +87,7 @@ def laden_tree():
         points=["O"],
         vectors=["ex", "ey", "ez"],
         frame="mean",
-        modes=5,
+        modes=3,
         beam=ROD | {"line_m": [(0, 0, 0), (0.6, 0.1, 0), (1.0, 0.1, 0.2)]},
     )
     made.mass("lump", point="beam_root", mass_kg=0.3)
