@@ -11,7 +11,9 @@ from rigloop.inject.kinds import STOP, WATCHDOG, Argument, Reaction, Stated
 from rigloop.inject.limits import Limits
 from rt_core.plan import OFF_CORE_EVERY, loop_signal
 
-LOOKS_S = 0.05  # 20 ms between two looks at signals, and the turn of the thread that looks
+# the watchdog looks every 2 ms, for a signal and for a supervisor that has died; the rest is for a process that does not
+# die at once on a busy machine, and for a kernel that marks no lifeline
+LOOKS_S = 0.05
 SUPERVISOR_S = 0.025  # 20 ms between two looks of the supervisor, and its turn until it says stop
 SEEN_S = 0.002  # an emulated drive without frames moves on every 1 ms, and is looked at every 1 ms
 BACK_IN_OP_S = 2.0  # from a cable that is put back

@@ -55,6 +55,7 @@ from rigloop.run_folder.run_end import Ended, Final, Supervision, newest, read_f
 from rigloop.run_folder.tables import clear_orphans, held, table_path
 from rigloop.sign_off.limit import limited_by_files, refuse_unlimited
 from rt_core.doctor.check import Check, Level, banner
+from rt_core.host.lifeline import Lifeline
 from rt_core.safety.trips import State
 from rt_core.signals.layout import CutError, TableError
 from rt_core.signals.table import SignalTable
@@ -190,6 +191,8 @@ def watch(
         recorder = first.enter_context(record("--wait"))
         shared = first.enter_context(_attach(run, interrupted))
         first.enter_context(held(table))
+        # from here on the loop knows at once if this process dies
+        first.enter_context(Lifeline(shared))
         if run.options.orders is not None:
             first.enter_context(run.options.orders.serving(shared, loaded.rig, folder))
         first.callback(lambda: Path(table).unlink(missing_ok=True))
