@@ -39,7 +39,6 @@ IN_DRIVE = {
     ),
     "torque in one way only": ("torque_constant", {"torque_one_way": True}),
     "slow current loop": ("rate_limit", {"torque_lag_s": 0.008}),
-    "torque that outlasts a stop": ("emergency_stop", {"torque_outlasts_s": 0.06}),
     "torque that outlasts the watchdog": ("watchdog", {"torque_outlasts_s": 0.15}),
     "watchdog that works once": ("watchdog", {"watchdog_once": True}),
     "stop that only warns": ("emergency_stop", {"stop_does": "warn"}),

@@ -45,9 +45,9 @@ def holder(table):
         text=True,
     )
     assert child.stdout.readline() == "held\n"
-    yield child
-    child.kill()
-    child.communicate()
+    with child:
+        yield child
+        child.kill()
 
 
 def is_soon(what):
