@@ -191,8 +191,9 @@ def watch(
         recorder = first.enter_context(record("--wait"))
         shared = first.enter_context(_attach(run, interrupted))
         first.enter_context(held(table))
-        # from here on the loop knows at once if this process dies
-        first.enter_context(Lifeline(shared))
+        # from here on the loop knows at once if this process dies; where the kernel has no such thing, by a signal
+        with contextlib.suppress(OSError):
+            first.enter_context(Lifeline(shared))
         if run.options.orders is not None:
             first.enter_context(run.options.orders.serving(shared, loaded.rig, folder))
         first.callback(lambda: Path(table).unlink(missing_ok=True))

@@ -10,6 +10,7 @@ import pytest
 
 from rt_core.host.lifeline import Lifeline, has_died
 from rt_core.injection.load import BusyBlock
+from rt_core.loop.loop import Loop
 from rt_core.plan import Task, plan_table
 from rt_core.signals.table import SignalTable
 
@@ -26,13 +27,15 @@ table.close()
 """
 
 
-def created(path):
-    return SignalTable.create(path, plan_table([Task("fast", [BusyBlock("busy", 0)], 1_000_000)]))
+@pytest.fixture
+def plan():
+    # with a watchdog: it is who looks
+    return plan_table([Task("fast", [BusyBlock("busy", 0)], 1_000_000, stall_cycles=10_000)])
 
 
 @pytest.fixture
-def table(tmp_path):
-    with created(tmp_path / "table") as table:
+def table(tmp_path, plan):
+    with SignalTable.create(tmp_path / "table", plan) as table:
         yield table
 
 
@@ -72,11 +75,19 @@ def test_a_process_that_ends_in_order_is_not(table, holder):
     assert not has_died(table)
 
 
-def test_a_table_is_not_closed_under_its_lifeline(tmp_path):
-    table = created(tmp_path / "table")
+@pytest.mark.slow
+def test_a_loop_is_asked_to_stop_when_its_supervisor_dies(plan, table, holder):
+    with Loop(plan, table) as loop:
+        assert not loop.wait(0.05)
+        holder.kill()
+        assert loop.wait(10.0)
+        assert loop.orphaned
+        assert loop.stop_requested
+
+
+def test_a_table_is_not_closed_under_its_lifeline(table):
     with Lifeline(table), pytest.raises(RuntimeError, match="in use"):
         table.close()
-    table.close()
 
 
 def test_a_forked_process_ends_the_lifeline_of_nobody(table):
