@@ -11,8 +11,8 @@ from rigloop.inject.kinds import STOP, WATCHDOG, Argument, Reaction, Stated
 from rigloop.inject.limits import Limits
 from rt_core.plan import OFF_CORE_EVERY, loop_signal
 
-# the watchdog looks every 2 ms, for a signal and for a supervisor that has died; the rest is for a process that does not
-# die at once on a busy machine, and for a kernel that marks no lifeline
+# the watchdog looks every 2 ms, for a signal and for a supervisor that has died; the rest is for a process that does
+# not die at once on a busy machine, and for a kernel that marks no lifeline
 LOOKS_S = 0.05
 SUPERVISOR_S = 0.025  # 20 ms between two looks of the supervisor, and its turn until it says stop
 SEEN_S = 0.002  # an emulated drive without frames moves on every 1 ms, and is looked at every 1 ms
