@@ -33,6 +33,16 @@ def ramps(trips: Iterable[str], detect: Callable[[Limits], int]) -> States:
     )
 
 
+def ramps_with_others(trips: Iterable[str], detect: Callable[[Limits], int]) -> States:
+    """Ramps out, found by any of these trips; a guard of another task may find it first, and take this one along."""
+
+    def stated(lim: Limits, value: float) -> Stated:
+        reached = ("OTHER_TRIPPED",) if reaching(lim.rig, lim.axis.guard) else ()
+        return Stated(Reaction.RAMP, (*trips, *reached), detect(lim), detect(lim) + lim.ramp)
+
+    return stated
+
+
 def safe(trips: Iterable[str], detect: Callable[[Limits], int]) -> States:
     """Is at zero at once, found by any of these trips."""
     return lambda lim, value: Stated(Reaction.SAFE, tuple(trips), detect(lim), detect(lim))
@@ -124,11 +134,9 @@ def parent_died(lim: Limits, value: float) -> Stated:
     return Stated(Reaction.RAMP, (STOP,), detect, detect + lim.ramp)
 
 
-def heartbeat_lost(lim: Limits, value: float) -> Stated:
-    """Ramps out after the last heartbeat; a guard of another task may find it first, and take this one along."""
-    trips = ("HEARTBEAT_LOST", *(("OTHER_TRIPPED",) if reaching(lim.rig, lim.axis.guard) else ()))
-    detect = lim.cycles(lim.guard.heartbeat_timeout_ms * 1e-3) + 2
-    return Stated(Reaction.RAMP, trips, detect, detect + lim.ramp)
+def heartbeat_missed(lim: Limits) -> int:
+    """Cycles until the guard misses a new heartbeat."""
+    return lim.cycles(lim.guard.heartbeat_timeout_ms * 1e-3) + 2
 
 
 def drive_watchdog(lim: Limits, value: float) -> Stated:
