@@ -23,14 +23,10 @@ def build_observer(
 
     Parameters
     ----------
-    mechanism : Path or str
-        A mechanism file, or the name of one that ships.
     spec : ObserverSpec
         State, sensors and unknown inputs.
-    options : KernelOptions, optional
-        Of the ALI3-P kernel inside, and of the compiler.
-    on_stage : callable, optional
-        Called with "generating", "compiling", "verifying".
+    mechanism, options, on_stage
+        As of `codegen.kernels.build.build_kernel`; the kernel inside is one of ALI3-P.
 
     Returns
     -------

@@ -2,6 +2,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any
 
+from rt_core.cycle_block import CycleBlock
 from rt_core.plan import Task
 
 READS: tuple[str, ...]
@@ -22,7 +23,7 @@ class Act(IntEnum):
     KEEP = ...
     SCALE = ...
 
-class InjectionBlock:
+class InjectionBlock(CycleBlock):
     """One fault on purpose, at a nominal time after arming.
 
     Parameters
@@ -64,9 +65,6 @@ class InjectionBlock:
     call; the others stay in user space.
     """
 
-    name: str
-    reads: dict[str, str]
-    writes: dict[str, str]
     act: Act
     def __init__(
         self,
@@ -85,5 +83,3 @@ class InjectionBlock:
         keep: Any = None,
         arming: int = 0,
     ) -> None: ...
-    def bind(self, reads: Sequence[int], writes: Sequence[int]) -> None: ...
-    def capsule(self) -> Any: ...

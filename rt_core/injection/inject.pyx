@@ -1,15 +1,13 @@
 """Faults on purpose, from inside the cycle; a run without them has none of this in it."""
 import os
 
-from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int64_t, uintptr_t
 
-from rt_core.block cimport BlockView
+from rt_core.cycle_block cimport CycleBlock
 from rt_core.loop.clock cimport now_ns, relax, wait_until
 from rt_core.shared cimport load_acquire, load_relaxed, store_relaxed, store_release
 from rt_core.loop.thread cimport join_thread, pthread_t, settle_thread, start_thread
 
-from rt_core.block import BLOCK_ABI
 
 cdef extern from "<semaphore.h>" nogil:
     ctypedef struct sem_t:
@@ -166,17 +164,13 @@ cdef int step_injection(void *self, int64_t t_ns) noexcept nogil:
     return _act(x)
 
 
-cdef class InjectionBlock:
+cdef class InjectionBlock(CycleBlock):
     """See inject.pyi."""
 
-    cdef readonly str name
-    cdef readonly dict reads
-    cdef readonly dict writes
     cdef readonly object act
     cdef object _task
     cdef object _keep
     cdef Injection injection
-    cdef BlockView view
 
     def __init__(self, name, act, *, task, arm, own_cycle, at_s, cycles=1, every=1, value=0.0, cells=(),
                  order=0, keep=None, arming=0):
@@ -218,9 +212,7 @@ cdef class InjectionBlock:
         x.half_period_ns = task.period_ns // 2
         x.other_core = others[0] if others else 0
         x.order = <double *><uintptr_t>order
-        self.view.abi = BLOCK_ABI
-        self.view.step = step_injection
-        self.view.self = x
+        self.run_by(step_injection, x, 0)
 
     def bind(self, reads, writes):
         cdef Injection *x = &self.injection
@@ -254,6 +246,3 @@ cdef class InjectionBlock:
             with nogil:
                 join_thread(thief.id)
             sem_destroy(&thief.wanted)
-
-    def capsule(self):
-        return PyCapsule_New(&self.view, "rigloop.block", NULL)

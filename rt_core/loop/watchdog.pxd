@@ -12,7 +12,7 @@ goes on looking: a task that hangs keeps its core from others of less priority, 
 taken in the same way.
 
 It also stops the loop when SIGTERM or SIGINT waits for the process, where all of its threads block these two,
-and when the kernel has marked the lifeline of the supervisor (rt_core/host/lifeline.pyi). Neither needs a
+and when the kernel has marked the lifeline of the supervisor (rt_core/signals/lifeline.pyi). Neither needs a
 thread of low priority: the end of the torque after the death of the supervisor does not depend on what else
 the machine does.
 """
