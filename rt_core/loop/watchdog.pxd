@@ -44,8 +44,7 @@ cdef struct Watchdog:
     int n
     int64_t *seen                # deadline of each task at the last look
     int64_t *before              # the same, of looks that were forgotten too
-    int64_t *kept_ns             # since its time was over: by how much looks came too late to say anything, and the
-                                 # look that each cost
+    int64_t *kept_ns             # since its time was over: what looks that came too late to say anything have cost
     const int64_t *life          # the word of a lifeline; NULL: there is none
     int64_t orphaned             # the lifeline's process has died
     Guarded guarded[MOST_SAFE]

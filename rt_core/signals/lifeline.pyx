@@ -1,7 +1,7 @@
 """The life of a process as a word in a signal table; see lifeline.pyi."""
 import os
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int64_t
 
 from rt_core.signals.table cimport SignalTable
 
