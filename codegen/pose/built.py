@@ -55,6 +55,10 @@ def massive(system: System) -> set[int]:
 def require_mass(system: System) -> None:
     """Note a mistake for each body, or other coordinates, that some motion moves which meets no mass."""
     jac, mass = built_pose(system)
+    for c in system.coordinates:
+        if c.q in system.defined and mass[c.index, c.index] == 0.0:
+            # foreshortening takes part by products alone, whose sign may be either: the rest is no less than zero
+            mass[c.index, :] = mass[:, c.index] = 0.0
     motions = (_loose if len(mass) < LARGE else _loose_sparse)(jac, mass)
     if not motions:
         return

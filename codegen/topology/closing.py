@@ -86,7 +86,7 @@ def _generators(motion: Motion) -> list[Parted]:
     """The components of all generators of bodies on the tree."""
     found = []
     for name, piece in motion.tree.graph.pieces.items():
-        if name not in motion.tree.place:
+        if name not in motion.tree.place or name in motion.tree.graph.families.nodes:
             continue
         table = "rigid_body" if name in motion.tree.system.bodies else "constant_distance"
         for k, generator in enumerate(piece.body.generators):

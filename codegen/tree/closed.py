@@ -14,20 +14,21 @@ from functools import partial
 
 from codegen.description.mechanism import Mechanism, MechanismError
 from codegen.expressions.dag import Expr
+from codegen.spatial.quaternions import length2
 from codegen.system.masses import Masses
 from codegen.system.quantities import Coordinate, Guide, Row
 from codegen.system.system import System
 from codegen.topology.closing import Closing, closing
 from codegen.topology.motion import Motion, topology
-from codegen.tree.chain import Chain, length2
+from codegen.tree.chain import Chain
 from codegen.tree.closed_outputs import ClosedOutputs
 from codegen.tree.composite import composite_forces, composite_mass
 from codegen.tree.loads import loads_of, push_on
 from codegen.tree.loose import loose_mass
-from codegen.tree.mechanism import flexible, move_over, nameless_masses, start_rates
+from codegen.tree.mechanism import move_over, nameless_masses, start_rates
 from codegen.tree.places import Coordinates, Places
 from codegen.tree.reactions import Reactions
-from codegen.tree.recursion import Loads, transmitted
+from codegen.tree.transmission import Loads, transmitted
 from rig_configs.mistakes import Mistake
 
 
@@ -64,8 +65,6 @@ def closed_tree(mechanism: Mechanism, formulation: str = "semi_recursive") -> Cl
         Something in it is not carried by joint coordinates: each by name.
     """
     source = mechanism.system
-    if source.flexible:
-        raise MechanismError(flexible(source, formulation))
     motion = topology(source)
     mistakes = [*nameless_masses(source), *_left_closed(motion)]
     if mistakes:
