@@ -30,7 +30,11 @@ def exact_accelerations(twin, z, zd):
     assert np.max(np.abs(twin["natural_phi"](q, np.zeros(0))), initial=0.0) < 1e-12
     par = np.array([value for _, value in twin["PARAMETERS"]])
     rows, mass = twin["natural_phi_q"](q), twin["mass"](par)
-    signal = np.array([value for _, value in twin["SIGNALS"]]) if "SIGNALS" in twin else np.array(twin["SIGNALS_0"])
+    signal = (
+        np.array([value for _, value in twin["SIGNALS"]])
+        if "SIGNALS" in twin
+        else np.array(twin["SIGNALS_0"])
+    )
     applied = twin["natural_force"](q, slope @ zd, np.zeros(1), par, signal)
     block = np.block([[mass, rows.T], [rows, np.zeros((len(rows), len(rows)))]])
     right = np.concatenate([applied, -twin["gamma"](q, slope @ zd, np.zeros(0))])
