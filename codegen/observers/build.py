@@ -28,7 +28,7 @@ def build_observer(
     spec : ObserverSpec
         State, sensors and unknown inputs.
     options : KernelOptions, optional
-        Of the ALI3-P kernel inside, and of the compiler.
+        Of the kernel inside, whose `formulation` is one of `spec.FORMULATIONS`, and of the compiler.
     on_stage : callable, optional
         Called with "generating", "compiling", "verifying".
 

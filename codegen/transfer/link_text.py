@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from codegen.expressions.dag import Expr, Graph
 from codegen.expressions.emit import Assign
 from codegen.system.vectors import Vector, cross, dot, minus, plus, times
+from codegen.topology.joints import SINGLE
 from codegen.transfer import riccati
 from codegen.transfer.pattern import Pattern
 from codegen.transfer.riccati import Opened
@@ -23,7 +24,6 @@ from codegen.transfer.variables import (
     A,
     Variables,
     full,
-    last,
     rows_of,
     triple,
 )
@@ -77,7 +77,7 @@ class TransferText(Variables):
         self._read_numbers()
         self.record: list[Expr] = []
         self.hands: list[Expr] = []
-        self.axis: Vector = ZERO
+        self.axis = riccati.Axis(ZERO, ZERO)
         self.opened, self.ball = Opened(), Open()
         self._move()
         moved = len(self.kept)
@@ -105,6 +105,8 @@ class TransferText(Variables):
         self.link = ChainLink(
             "own", -1, like.kind, tuple(range(count)), like.is_guided, q, qd, qdd, Passage([])
         )
+        if like.kind == "screw":
+            self.link.lead = group.values[first - 1]
         mass, x, y, z, *second = group.values[first : first + 10]
         turning: Matrix = [[0.0] * 3 for _ in range(3)]
         for (i, j), value in zip(SECOND, second, strict=True):
@@ -121,12 +123,8 @@ class TransferText(Variables):
             self.acting = graph.substitute(like.force, given)
 
     @property
-    def turns(self) -> bool:
-        return self.link.kind == "turn"
-
-    @property
     def is_single(self) -> bool:
-        return self.link.kind in ("turn", "slide")
+        return self.link.kind in SINGLE
 
     def _move(self) -> None:
         link, up = self.link, self.up
@@ -140,14 +138,18 @@ class TransferText(Variables):
         rate = riccati.out(rows, self.links.rate_of(link))
         self.record += [self.graph.lift(e) for e in plus(omega, rate)]
         bias = cross(omega, cross(omega, r))
-        if link.kind == "slide":
-            bias = plus(bias, cross(times(2.0, omega), times(link.qd[0], last(rows))))
+        if link.kind in ("slide", "screw"):
+            travel = riccati.out(rows, link.way(link.qd[0])[1])
+            bias = plus(bias, cross(times(2.0, omega), travel))
         self.r = self.keep_vector(r)
         self.bias = self.keep_vector(cross(omega, rate)), self.keep_vector(bias)
         self.own = [self.component("own", k) for k in range(RECORD)]
         self.rows = rows_of(self.own)
         if self.is_single:
-            self.axis = last(self.rows)
+            turning, travel = link.way(1.0)
+            self.axis = riccati.Axis(
+                riccati.out(self.rows, turning), riccati.out(self.rows, travel)
+            )
 
     def _inwards(self) -> None:
         link, graph = self.link, self.graph
@@ -205,12 +207,12 @@ class TransferText(Variables):
         """S and e on the inner side of the joint; keeps what the way back needs."""
         link, graph = self.link, self.graph
         if link.is_guided:
-            bias = riccati.moved(self.axis, link.qdd[0], *self.bias, turns=self.turns)
+            bias = riccati.moved(self.axis, link.qdd[0], *self.bias)
             return inertia, pull.plus(inertia.times(*bias))
         if self.is_single:
             state = riccati.opened(
-                graph, (inertia, pull), self.axis, turns=self.turns, acting=self.acting,
-                rotor=link.rotor, bias=self.bias, at=self.opened,
+                graph, (inertia, pull), self.axis, acting=self.acting, rotor=link.rotor,
+                bias=self.bias, at=self.opened,
             )  # fmt: skip
             gain, drive = self.opened.gain, self.opened.drive
             kept = Wrench(self.keep_vector(gain.moment), self.keep_vector(gain.force))
@@ -232,11 +234,11 @@ class TransferText(Variables):
         self.qdd: list[Expr] = []
         inner = riccati.carried(triple(self.up[ALPHA:]), triple(self.up[A:]), self.r, self.bias)
         if link.is_guided:
-            motion = riccati.moved(self.axis, link.qdd[0], *inner, turns=self.turns)
+            motion = riccati.moved(self.axis, link.qdd[0], *inner)
         elif self.is_single:
             qdd = graph.lift(riccati.followed(self.opened, *inner))
             self.qdd = [qdd]
-            motion = riccati.moved(self.axis, qdd, *inner, turns=self.turns)
+            motion = riccati.moved(self.axis, qdd, *inner)
         else:
             motion = let_go(self.ball, link, inner[1])
             turning = riccati.into(self.rows, minus(motion[0], inner[0]))
@@ -260,8 +262,8 @@ class TransferText(Variables):
             )
         )
         swung = cross(triple(self.up[OMEGA:]), self.r)
-        if self.link.kind == "slide":
-            swung = plus(swung, times(self.link.qd[0], self.axis))
+        if self.link.kind in ("slide", "screw"):
+            swung = plus(swung, times(self.link.qd[0], self.axis.travel))
         elif self.link.kind == "free":
             swung = plus(swung, riccati.out(rows_of(self.up), triple(self.link.qd)))
         found = (*plus(value, self.r), *plus(rate, swung))

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from codegen.expressions.dag import Expr, Graph
 from codegen.system.vectors import Vector
-from codegen.transfer import riccati
 from codegen.transfer.pattern import Pattern
 from codegen.tree.spatial import Matrix, Value
 
@@ -71,11 +70,6 @@ class Variables:
 def rows_of(record: Sequence[Value]) -> tuple[Vector, Vector, Vector]:
     """The axes of the ground in those of a link."""
     return triple(record[0:]), triple(record[3:]), triple(record[6:])
-
-
-def last(rows: Sequence[Vector]) -> Vector:
-    """The axis of a turn or slide."""
-    return riccati.column(rows, 2)
 
 
 def full(entries: Sequence[Value]) -> Matrix:

@@ -45,6 +45,8 @@ class ClosedTree:
         The rows, by their numbers in the file, and the places that bodies share.
     loose : Masses
         Masses that no link carries.
+    shown : ClosedOutputs
+        Finds what expressions of the file are over the new coordinates.
     """
 
     made: Mechanism
@@ -53,6 +55,7 @@ class ClosedTree:
     chain: Chain
     closing: Closing
     loose: Masses
+    shown: ClosedOutputs
 
 
 def closed_tree(mechanism: Mechanism, formulation: str = "semi_recursive") -> ClosedTree:
@@ -70,7 +73,7 @@ def closed_tree(mechanism: Mechanism, formulation: str = "semi_recursive") -> Cl
     mistakes = [*nameless_masses(source), *_left_closed(motion)]
     if mistakes:
         raise MechanismError(mistakes)
-    _keep_guided(motion)
+    keep_guided(motion)
     closes = closing(motion)
     system, own = _system(source, motion)
     system.masses, left = _split(source.masses, motion)
@@ -96,7 +99,7 @@ def closed_tree(mechanism: Mechanism, formulation: str = "semi_recursive") -> Cl
     if shown.mistakes:
         raise MechanismError(shown.mistakes)
     made = Mechanism(mechanism.name, system, outputs, mechanism.sha256)
-    return ClosedTree(made, mechanism, motion, chain, closes, left)
+    return ClosedTree(made, mechanism, motion, chain, closes, left, shown)
 
 
 def _left_closed(motion: Motion) -> Iterator[Mistake]:
@@ -111,7 +114,7 @@ def _left_closed(motion: Motion) -> Iterator[Mistake]:
             yield Mistake(tree.system.file, cut.element.replace("/", "."), problem, remedy)
 
 
-def _keep_guided(motion: Motion) -> None:
+def keep_guided(motion: Motion) -> None:
     """Keep a guided coordinate that is no joint's as one of its own, bound by a row."""
     known = {c.scalar for c in motion.tree.coordinates} | {c.q for c in motion.loose}
     motion.loose += [

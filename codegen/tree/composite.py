@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from codegen.expressions.dag import Expr
 from codegen.system.vectors import Vector, dot
+from codegen.topology.joints import SINGLE
 from codegen.tree.chain import Chain, ChainLink
 from codegen.tree.recursion import Loads, transmitted
 from codegen.tree.spatial import ZERO, Inertia
@@ -68,10 +69,8 @@ def composite_forces(chain: Chain, loads: Loads) -> dict[int, Expr]:
 
 def ways(chain: Chain, link: ChainLink) -> list[tuple[int, Way]]:
     """The acceleration of a link for one unit of that of each of its coordinates."""
-    if link.kind == "turn":
-        return [(link.coordinates[0], ((0.0, 0.0, 1.0), ZERO))]
-    if link.kind == "slide":
-        return [(link.coordinates[0], (ZERO, (0.0, 0.0, 1.0)))]
+    if link.kind in SINGLE:
+        return [(link.coordinates[0], link.way(1.0))]
     graph, found = chain.graph, []
     if link.kind == "free":
         for axis, i in enumerate(link.coordinates[:3]):

@@ -22,8 +22,8 @@ def kinetic(chain: Chain) -> Expr:
         if link.kind == "free":
             v = plus(v, (link.qd[0], link.qd[1], link.qd[2]))
         v = link.passage.into(v)
-        if link.kind == "slide":
-            v = plus(v, (0.0, 0.0, link.qd[0]))
+        if link.kind in ("slide", "screw"):
+            v = plus(v, link.way(link.qd[0])[1])
         velocities.append(v)
         found += moving(link, v)
     return graph.total(found)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from codegen.expressions.dag import Expr, Graph
 from codegen.expressions.emit import Assign
 from codegen.system.vectors import Vector, plus
+from codegen.topology.joints import SINGLE
 from codegen.tree.chain import ChainLink, Links
 from codegen.tree.energy import moving
 from codegen.tree.groups import Group
@@ -76,6 +77,8 @@ class LinkText:
         self.link = ChainLink(
             "own", self.n - 1, like.kind, tuple(range(count)), like.is_guided, q, qd, qdd, Passage([])
         )  # fmt: skip
+        if like.kind == "screw":
+            self.link.lead = group.values[COUNT["screw"] - 1]
         self._weigh()
         self.loads = Loads(gravity=gravity)
         if like.is_loaded:
@@ -189,7 +192,7 @@ class LinkText:
         kept = Open()
         if self.link.is_guided:
             return kept
-        if self.link.kind in ("turn", "slide"):
+        if self.link.kind in SINGLE:
             kept.gain = self._kept_wrench(at.gain, made)
             (kept.drive,) = self._kept([at.drive], made)
             return kept
