@@ -107,7 +107,7 @@ def _value_of(spec: ObserverSpec, sensor: Sensor) -> str | None:
 
 
 def _uncarried(mechanism: Mechanism, file: str) -> Iterator[Mistake]:
-    """What no observer takes, whatever its coordinates are."""
+    """Name the parts that no observer takes, whatever its coordinates are."""
     system = mechanism.system
     if system.internals or system.held:
         paths = ", ".join([q.path for q in system.internals] + [h.path for h in system.held])

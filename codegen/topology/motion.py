@@ -167,6 +167,14 @@ def add_scalars(motion: Motion) -> None:
     motion.loose = [c for c in motion.loose if c.q not in tree.scalars]
 
 
+def keep_guided(motion: Motion) -> None:
+    """Keep a guided coordinate that is no joint's as one of its own, bound by a row."""
+    known = {c.scalar for c in motion.tree.coordinates} | {c.q for c in motion.loose}
+    motion.loose += [
+        guide.coordinate for guide in motion.tree.system.guides if guide.coordinate.q not in known
+    ]
+
+
 def find_cuts(motion: Motion) -> list[Cut]:
     """Rows that do not hold wherever the joints go, and bodies that share what the tree lets part."""
     tree = motion.tree

@@ -18,7 +18,7 @@ from codegen.system.masses import Masses
 from codegen.system.quantities import Coordinate, Guide, Row
 from codegen.system.system import System
 from codegen.topology.closing import Closing, closing
-from codegen.topology.motion import Motion, topology
+from codegen.topology.motion import Motion, keep_guided, topology
 from codegen.tree.chain import Chain, length2
 from codegen.tree.closed_outputs import ClosedOutputs
 from codegen.tree.composite import composite_forces, composite_mass
@@ -112,14 +112,6 @@ def _left_closed(motion: Motion) -> Iterator[Mistake]:
             problem = f"{cut.problem}, which `cuts` leaves"
             remedy = "add it to cuts, or leave cuts out: the cheapest are found"
             yield Mistake(tree.system.file, cut.element.replace("/", "."), problem, remedy)
-
-
-def keep_guided(motion: Motion) -> None:
-    """Keep a guided coordinate that is no joint's as one of its own, bound by a row."""
-    known = {c.scalar for c in motion.tree.coordinates} | {c.q for c in motion.loose}
-    motion.loose += [
-        guide.coordinate for guide in motion.tree.system.guides if guide.coordinate.q not in known
-    ]
 
 
 def _system(source: System, motion: Motion) -> tuple[System, dict[Expr, Coordinate]]:

@@ -112,7 +112,7 @@ def in_joint_coordinates(
 
 
 def no_tree(motion: Motion, formulation: str) -> list[Mistake]:
-    """What a formulation without rows does not carry: loops, rows of rates, masses that no link has."""
+    """Name all that a formulation without rows does not carry: loops, rows of rates, masses that no link has."""
     source = motion.tree.system
     return [
         *_cut(motion.tree, source.file, formulation),

@@ -17,7 +17,7 @@ from codegen.kernels.build import build_kernel
 from codegen.options.options import KernelOptions
 from codegen.pose.assembly import assemble
 from codegen.topology.motion import topology
-from codegen.tree.file_coordinates import FileCoordinates
+from codegen.topology.file_coordinates import FileCoordinates
 from codegen.tree.mechanism import no_tree
 from rig_configs.load import LoadedRig
 from rig_configs.mistakes import Mistake, near
@@ -136,7 +136,7 @@ def _block(run: Path, loaded: LoadedRig, mechanism: Mechanism) -> tuple[str, Mec
 
 
 def _options(mechanism: Mechanism) -> KernelOptions:
-    """Those of the default, or of a tree whose coordinates in the file take minutes to order."""
+    """Options of the default, or of a tree whose coordinates in the file take minutes to order."""
     system = mechanism.system
     if len(system.coordinates) <= MOST_OF_FILE or no_tree(
         motion := topology(system), "articulated"

@@ -133,7 +133,7 @@ def test_trees_of_screws_accelerate_as_in_natural_coordinates():
 @pytest.mark.slow
 @pytest.mark.parametrize("is_guided", [False, True])
 def test_every_formulation_of_trees_steps_and_shows_the_same(tmp_path, is_guided):
-    path = train(is_guided=is_guided).save(tmp_path)
+    path = train(("screw", "prismatic", "screw"), is_guided=is_guided).save(tmp_path)
     shown = []
     for formulation in ("articulated", "riccati", "composite"):
         stepper = build_kernel(path, KernelOptions(1e-3, formulation)).module.Kernel()
@@ -153,7 +153,7 @@ def test_every_formulation_of_trees_steps_and_shows_the_same(tmp_path, is_guided
 
 @pytest.mark.slow
 def test_a_long_row_of_screws_steps_in_loops_as_in_lines(tmp_path, monkeypatch):
-    path = train().save(tmp_path)
+    path = train(("screw", "revolute", "screw")).save(tmp_path)
     lines = build_kernel(path, KernelOptions(1e-3, "articulated")).module.Kernel()
     monkeypatch.setattr("codegen.formulations.articulated.MOST_UNROLLED", 2)
     loops = build_kernel(

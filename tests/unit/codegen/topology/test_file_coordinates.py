@@ -7,7 +7,7 @@ from codegen.description.mechanism import load
 from codegen.expressions.dag import evaluate
 from codegen.kernels.build import build_kernel
 from codegen.options.options import KernelOptions
-from codegen.tree.file_coordinates import FileCoordinates
+from codegen.topology.file_coordinates import FileCoordinates
 
 pytestmark = pytest.mark.slow
 

@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from codegen.system.system import System
-from codegen.topology.motion import topology
-from codegen.tree.closed import keep_guided
+from codegen.topology.motion import keep_guided, topology
 
 
 class FileCoordinates:
-    """Where a mechanism is, whatever its kernel steps.
+    """The place of a mechanism, whatever its kernel steps.
 
     Parameters
     ----------
