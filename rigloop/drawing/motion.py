@@ -16,8 +16,8 @@ from codegen.equations.equations import LARGE
 from codegen.kernels.build import build_kernel
 from codegen.options.options import KernelOptions
 from codegen.pose.assembly import assemble
-from codegen.topology.motion import topology
 from codegen.topology.file_coordinates import FileCoordinates
+from codegen.topology.motion import topology
 from codegen.tree.mechanism import no_tree
 from rig_configs.load import LoadedRig
 from rig_configs.mistakes import Mistake, near
