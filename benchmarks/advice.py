@@ -19,8 +19,8 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from option_cases import CASES, Case
 from peers.exact import reference as exact_columns
+from peers.option_cases import CASES, Case
 from rich.console import Console
 
 from codegen.analysis import advice

@@ -35,6 +35,7 @@ from typing import Annotated
 
 import numpy as np
 import typer
+from timing.options import JsonFile
 from timing.rounds import MOST_STEAL, median_interval
 
 from io_bridge.recording.record import open_record
@@ -175,7 +176,7 @@ def main(
     rounds: int = 12,
     most_s: Annotated[float, typer.Option(help="begin no round after so long")] = 600.0,
     spin: Annotated[bool, typer.Option("--spin", help="with the spin of the rigs")] = False,
-    as_json: Annotated[Path | None, typer.Option("--json", help="file for the rows")] = None,
+    as_json: JsonFile = None,
 ) -> None:
     """Measure, print the table, and judge."""
     with tempfile.TemporaryDirectory() as folder:

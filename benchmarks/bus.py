@@ -38,6 +38,7 @@ import typer
 from rich.console import Console
 from timing.bars import Row, compared, judged_rounds, show
 from timing.fifo import need_fifo
+from timing.options import JsonFile
 from timing.rounds import Lateness, interleaved
 
 from io_bridge.attendant.mailbox_service import ask, socket_path
@@ -270,9 +271,7 @@ def measure(rounds: int, seconds: float, tell: Callable[[str], None]) -> list[Ro
 def main(
     rounds: int = 7,
     seconds: Annotated[float, typer.Option(help="of one run")] = 3.0,
-    as_json: Annotated[
-        Path | None, typer.Option("--json", help="write the figures here as well")
-    ] = None,
+    as_json: JsonFile = None,
     inside: Annotated[bool, typer.Option("--inside", hidden=True)] = False,
 ) -> None:
     """Measure, print, judge."""

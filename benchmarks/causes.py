@@ -48,6 +48,7 @@ import typer
 from numpy.typing import NDArray
 from rich.console import Console
 from timing.fifo import need_fifo
+from timing.options import JsonFile
 
 from rigloop.display.tables import Table, figures, words
 from rigloop.display.tables import show as show_table
@@ -330,9 +331,7 @@ def main(
     only: Annotated[
         list[str] | None, typer.Option(help="name of a run, as in the table; repeatable")
     ] = None,
-    as_json: Annotated[
-        Path | None, typer.Option("--json", help="write the figures here as well")
-    ] = None,
+    as_json: JsonFile = None,
 ) -> None:
     """Measure, print, judge."""
     console = Console()

@@ -20,10 +20,11 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from rich.console import Console
+from timing.options import JsonFile
 
 from rigloop.display.tables import Table, figures, words
 from rigloop.display.tables import show as show_table
@@ -111,9 +112,7 @@ def show(found: dict[str, Any], console: Console) -> None:
 
 def main(
     seconds: float = 60.0,
-    as_json: Annotated[
-        Path | None, typer.Option("--json", help="write the figures here as well")
-    ] = None,
+    as_json: JsonFile = None,
 ) -> None:
     """Run, print, judge."""
     console = Console()

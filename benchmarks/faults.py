@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from timing.options import JsonFile
 
 from rigloop.bench.fault_trials import (
     Tried,
@@ -135,7 +136,7 @@ def main(
     repeats: int = 50,
     rig: str = "fault_bench",
     only: Annotated[str | None, typer.Option(help="names, with commas between them")] = None,
-    as_json: Annotated[Path | None, typer.Option("--json", help="file for the rows")] = None,
+    as_json: JsonFile = None,
     runs: Annotated[
         Path | None, typer.Option(help="folder for the runs; those as stated are taken away")
     ] = None,

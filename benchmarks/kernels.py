@@ -46,6 +46,7 @@ from peers.sizes import Size, exponent, measured_sizes
 from peers.timer import TIMER, compiled, machine_ns
 from peers.works import guided_rows, slider_crank, steering, swing
 from rich.console import Console
+from timing.options import JsonFile
 
 from rigloop.display import tables
 from rigloop.display.tables import Table, Tone
@@ -210,9 +211,7 @@ def main(
     quick: Annotated[
         bool, typer.Option("--quick", help="fewer rounds, N up to 100, no builds")
     ] = False,
-    as_json: Annotated[
-        Path | None, typer.Option("--json", help="write all figures to a file")
-    ] = None,
+    as_json: JsonFile = None,
     core: Annotated[int | None, typer.Option(help="which one; default: the last")] = None,
 ) -> None:
     console = Console(width=None if sys.stdout.isatty() else 150)

@@ -50,6 +50,7 @@ from timing import consumers
 from timing.bars import Row, compared, judged_rounds, show, skipped
 from timing.fifo import need_fifo
 from timing.loads import beside, hold_lock, load, missing
+from timing.options import JsonFile
 from timing.rounds import FLOOR_US, Lateness, Rounds, interleaved, median_interval
 from timing.sleepers import cyclictest, missing_cyclictest, run_loop, task
 
@@ -58,7 +59,7 @@ from rt_core.host.facts import host_facts, steal_ticks
 WIDTH = 120  # of the table, also where no terminal says its own
 LOADS = ("quiet", "busy", "stress-ng")
 SPIN_US = {1000: 200, 100: 40}
-AWAKE = 0.9  # of the period; the loop itself takes no more than 0.85 with its work
+AWAKE = 0.85  # of the period: a loop takes no more, with its work
 PAIRED = 0.3  # upper end of the interval
 PAIRS = 30
 NO_SPIN = {"p50": None, "p99": 1.2, "p99_9": 2.0}
@@ -288,9 +289,7 @@ def main(
         float | None, typer.Option(help="of one run: 4, or 1.2 with --quick")
     ] = None,
     core: int = instrumentation.LAST_CORE,
-    as_json: Annotated[
-        Path | None, typer.Option("--json", help="write the figures here as well")
-    ] = None,
+    as_json: JsonFile = None,
 ) -> None:
     """Measure, print, judge."""
     console = Console()

@@ -4,7 +4,7 @@
 
 The error is the largest gap to a reference, of any coordinate or output, of its largest value
 (`codegen/analysis/advice.py`).
-The tables of docs/options.md come from here.
+The tables of docs/models/options.md come from here.
 
 Real time: no; a benchmark. Needs gcc. A minute or two a mechanism.
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from option_cases import CASES, Case
+from peers.option_cases import CASES, Case
 from rich.console import Console
 
 from codegen.analysis import advice

@@ -29,7 +29,7 @@ import numpy as np
 import typer
 from peers.kernel_loop import loop_text
 from peers.tree_cases import DAMPING, arm_urdf, chain, pendulums, random_tree
-from peers.tree_models import mujoco_text, mujoco_us, pinocchio_model, pinocchio_us
+from peers.tree_models import mujoco_model, mujoco_us, pinocchio_model, pinocchio_us
 
 from codegen.analysis.formulation_costs import CLOSES, NEAR, formulation_costs
 from codegen.description.mechanism import Mechanism, load
@@ -103,7 +103,7 @@ def beside_peers(tree: Tree, name: str, folder: Path) -> dict[str, float]:
     qdd = np.zeros(links)
     qdd[order] = rows[-1]
     peers = {
-        "mujoco": mujoco_us(mujoco_text(tree.links, tree.gravity), count // 4 + 1, state),
+        "mujoco": mujoco_us(mujoco_model(tree.links, tree.gravity), count // 4 + 1, state),
         "pinocchio": pinocchio_us(
             pinocchio_model(tree.links, tree.gravity), count // 4 + 1, state, DAMPING
         ),

@@ -25,6 +25,7 @@ import numpy as np
 import typer
 from rich.console import Console
 from timing.fifo import need_fifo
+from timing.options import JsonFile
 
 from rigloop.display.tables import Table, figures, show
 from rt_core.host.facts import host_facts, steal_ticks
@@ -77,9 +78,7 @@ def main(
     seconds: Annotated[float, typer.Option(help="of one run")] = 4.0,
     pages: Annotated[int, typer.Option(help="that a cycle writes to")] = 64,
     core: int = LAST_CORE,
-    as_json: Annotated[
-        Path | None, typer.Option("--json", help="write the figures here as well")
-    ] = None,
+    as_json: JsonFile = None,
 ) -> None:
     """Measure, print, judge."""
     console = Console()

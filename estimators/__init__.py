@@ -1,4 +1,4 @@
 """Observers, as blocks. The same compiled code runs live and in replay.
 
-Start with `encoder/`, the filter of the steering rig; the others are in docs/observers.md.
+Start with `encoder/`, the filter of the steering rig; the others are in docs/models/observers.md.
 """

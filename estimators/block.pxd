@@ -2,7 +2,7 @@
 from libc.stdint cimport int64_t
 
 from estimators.numerics.arena cimport Arena
-from rt_core.block cimport BlockView
+from rt_core.cycle_block cimport CycleBlock
 
 cdef enum:
     MOST_LOST = 20          # periods that are made up for
@@ -38,13 +38,9 @@ cdef struct Cells:
 
 cdef void lay_out_cells(Cells *c, Arena *arena) noexcept
 
-cdef class EstimatorBlock:
-    cdef BlockView view
+cdef class EstimatorBlock(CycleBlock):
     cdef Cells *cells
     cdef void *memory
-    cdef readonly str name
-    cdef readonly dict reads
-    cdef readonly dict writes
     cdef readonly tuple read_ports
     cdef readonly tuple write_ports
     cdef readonly dict parts

@@ -1,23 +1,16 @@
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rt_core.cycle_block import CycleBlock
+
 Array = NDArray[np.float64]
-Names = Iterable[str]
 
-def wrong_ports(ports: tuple[Names, Names, Names, Names], needed: Names = ()) -> list[str]: ...
-
-class EstimatorBlock:
-    name: str
-    reads: dict[str, str]
-    writes: dict[str, str]
+class EstimatorBlock(CycleBlock):
     read_ports: tuple[str, ...]
     write_ports: tuple[str, ...]
     parts: Mapping[str, int]
     @property
     def covariance(self) -> Array: ...
-    def bind(self, reads: Sequence[int], writes: Sequence[int]) -> None: ...
-    def capsule(self) -> Any: ...
     def run(self, *given: Array) -> Array: ...

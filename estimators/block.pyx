@@ -3,7 +3,6 @@
 A state is a struct that begins with `Cells`; `lay_out` of the subclass places its arrays, `lay_out_cells` those of the
 ports. Periods that the loop lost are predicted over without samples, twenty at most.
 """
-from cpython.pycapsule cimport PyCapsule_New
 from libc.math cimport NAN
 from libc.stdint cimport int64_t, uintptr_t
 from libc.stdlib cimport free
@@ -11,8 +10,6 @@ from libc.stdlib cimport free
 from estimators.numerics.arena cimport Arena, doubles, pointers, reserve, room
 
 import numpy as np
-
-from rt_core.block import BLOCK_ABI
 
 
 cdef void lay_out_cells(Cells *c, Arena *arena) noexcept:
@@ -66,17 +63,7 @@ cdef int _step(void *self, int64_t t_ns) noexcept nogil:
     return status
 
 
-def wrong_ports(ports, needed=()):
-    """Return the mistakes in the names of ports: one text for each port that does not exist, or is missing."""
-    reads, writes, read_ports, write_ports = ports
-    return [
-        f"no such {kind} port {port}: there are {', '.join(known)}"
-        for kind, given, known in (("read", reads, read_ports), ("written", writes, write_ports))
-        for port in given if port not in known
-    ] + [f"port {port} is not connected" for port in needed if port not in reads]
-
-
-cdef class EstimatorBlock:
+cdef class EstimatorBlock(CycleBlock):
     """A block that estimates; not used by itself.
 
     Attributes
@@ -124,8 +111,8 @@ cdef class EstimatorBlock:
             c.read[i] = &c.idle[i]
         for i in range(c.n_writes):
             c.write[i] = &c.value[i]
-        self.view.abi, self.view.step, self.view.self = BLOCK_ABI, _step, c
-        self.view.work, self.view.bytes = &c.n_done, bytes
+        self.run_by(_step, c, bytes)
+        self.view.work = &c.n_done
         return 0
 
     cdef int set_channels(self, channels) except -1:
@@ -143,20 +130,11 @@ cdef class EstimatorBlock:
 
     def bind(self, reads, writes):
         """Take the address of one float64 cell per port, in port order."""
-        if len(reads) != len(self.reads) or len(writes) != len(self.writes):
-            raise ValueError(
-                f"{self.name}: {len(reads)} and {len(writes)} addresses for "
-                f"{len(self.reads)} read and {len(self.writes)} written ports")
-        if not (all(reads) and all(writes)):
-            raise ValueError(f"{self.name}: address 0")
+        self.check_cells(reads, writes)
         for port, address in zip(self.reads, reads):
             self.cells.read[self.read_ports.index(port)] = <const double *><uintptr_t>address
         for port, address in zip(self.writes, writes):
             self.cells.write[self.write_ports.index(port)] = <double *><uintptr_t>address
-
-    def capsule(self):
-        """Capsule with the `BlockView`; the block must outlive it."""
-        return PyCapsule_New(&self.view, b"rigloop.block", NULL)
 
     def run(self, *given):
         """Advance over whole arrays, one cycle a row, as `step` would; ports and channels are left alone.

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, SkipValidation
 
 from rt_core.settings import Wrong
 
@@ -16,25 +15,10 @@ Array = NDArray[np.float64]
 Positive = Annotated[float, Field(gt=0.0)]
 Sigma = Annotated[float, Field(ge=0.0)]
 Cycles = Annotated[int, Field(ge=1)]
-
-
-def not_positive(**values: float) -> list[str]:
-    """Return a line for each value that is not a positive number."""
-    return [
-        f"{key} = {value}: must be a positive number"
-        for key, value in values.items()
-        if not (math.isfinite(value) and value > 0.0)
-    ]
-
-
-def gate_mistakes(gate_sigma: float, gate_patience: int) -> list[str]:
-    """Return a line for each wrong setting of a gate."""
-    mistakes = []
-    if not (math.isfinite(gate_sigma) and gate_sigma >= 0.0):
-        mistakes.append(f"gate_sigma = {gate_sigma}: must be a number >= 0")
-    if gate_patience < 1:
-        mistakes.append(f"gate_patience = {gate_patience}: must be at least 1")
-    return mistakes
+T = TypeVar("T")
+# checked by the observer, which knows how many there have to be
+Given = Annotated[T, SkipValidation]
+OneOrEach = Given[float | Sequence[float]]
 
 
 def one_each(key: str, value: float | Sequence[float], count: int, wrong: list[str]) -> Array:

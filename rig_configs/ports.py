@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from rt_core.settings import Wrong
+
 
 class Port(NamedTuple):
     """A port of a block.
@@ -53,9 +55,12 @@ class FollowingPorts(Ports):
     ----------
     follow : callable
         From the unit of each wired signal, by its port, to these ports with the units that follow.
+    wrong : tuple of Wrong
+        Keys of the block that do not suit the units of what is wired.
     """
 
     follow: Callable[[Mapping[str, str | None]], FollowingPorts]
+    wrong: tuple[Wrong, ...] = ()
 
 
 PortsOf = Callable[[Mapping[str, Any]], Ports | None]

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from rig_configs import units
-from rig_configs.mistakes import ConfigError, Mistake, near
+from rig_configs.mistakes import ConfigError, Mistake, in_file, near
 from rig_configs.ports import FollowingPorts, Port, Ports, PortsOf, write_path
 from rt_core.names import OF_THE_LOOP
 
@@ -65,6 +65,8 @@ def wiring_mistakes(
     for name, found in ports.items():
         of = _Block(name, blocks[name], found, tasks.get(name, ""))
         yield from _read_mistakes(file, of, writer, all_known)
+        if isinstance(found, FollowingPorts):
+            yield from in_file(file, f"blocks.{name}", found.wrong)
     if all_known:
         yield from _show_mistakes(file, data, writer)
 
@@ -161,7 +163,7 @@ def _read_mistakes(
             if all_known:
                 yield Mistake(file, key, "no block writes this signal", near(path, writer), path)
         elif not units.same(known[port].unit, writer[path].unit):
-            yield _other_unit(file, key, known[port], path, writer)
+            yield _other_unit(file, of, known[port], path, writer)
     for one in of.ports.reads:
         if one.name not in given and not one.optional:
             key = f"blocks.{of.name}.reads.{one.name}"
@@ -188,19 +190,21 @@ def _what_to_wire(port: Port, of: _Block, writer: Mapping[str, Writer]) -> str:
 
 
 def _other_unit(
-    file: str, key: str, port: Port, path: str, writer: Mapping[str, Writer]
+    file: str, of: _Block, port: Port, path: str, writer: Mapping[str, Writer]
 ) -> UnitMistake:
     """Say which port takes which unit, who writes the signal in which other one, and which signals would do."""
-    problem = (
-        f"this port takes {port.unit}, and {writer[path].who} writes the signal in "
-        f"{writer[path].unit}"
-    )
-    good = [p for p, w in writer.items() if w.unit is not None and units.same(port.unit, w.unit)]
+    wired = writer[path]
+    problem = f"this port takes {port.unit}, and {wired.who} writes the signal in {wired.unit}"
+    good = [
+        p
+        for p, w in writer.items()
+        if w.unit is not None and units.same(port.unit, w.unit) and p.partition("/")[0] != of.name
+    ]
     beside = [p for p in good if p.partition("/")[0] == path.partition("/")[0]]
     named = ", ".join((beside or good)[:MOST_NAMED])
     remedy = f"wire a signal in {port.unit}" + (f", such as {named}" if named else "")
     remedy += ", or a block between them that converts it"
-    return UnitMistake(file, key, problem, remedy, path)
+    return UnitMistake(file, f"blocks.{of.name}.reads.{port.name}", problem, remedy, path)
 
 
 def _show_mistakes(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 BLOCK_ABI = 2
 BLOCK_CAPSULE = "rigloop.block"
+Names = Iterable[str]
 
 
 @runtime_checkable
@@ -34,3 +35,22 @@ class Block(Protocol):
 
     def capsule(self) -> Any:
         """Return a PyCapsule named `BLOCK_CAPSULE` that points to a `BlockView`."""
+
+
+def wrong_ports(ports: tuple[Names, Names, Names, Names], needed: Names = ()) -> list[str]:
+    """Return the mistakes in the names of ports: one text for each port that does not exist, or is missing.
+
+    Parameters
+    ----------
+    ports : tuple
+        Ports that are read and written, then those that there are.
+    needed : iterable of str
+        Ports that have to be read.
+    """
+    reads, writes, read_ports, write_ports = map(tuple, ports)
+    return [
+        f"no such {kind} port {port}: there are {', '.join(known)}"
+        for kind, given, known in (("read", reads, read_ports), ("written", writes, write_ports))
+        for port in given
+        if port not in known
+    ] + [f"port {port} is not connected" for port in needed if port not in reads]

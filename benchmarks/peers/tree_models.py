@@ -16,34 +16,34 @@ from codegen.importers.tree import Link
 ROUNDS = 7
 
 
-def mujoco_text(links: Sequence[Link], gravity: Sequence[float]) -> str:
-    """Hinges as MJCF, every body's frame where its joint is."""
-    children: dict[str, list[Link]] = {}
-    at = {"ground": np.zeros(3)}
+def mujoco_model(links: Sequence[Link], gravity: Sequence[float]) -> Any:
+    """Hinges for MuJoCo, every body's frame where its joint is; None where it is not installed.
+
+    They are built by its own calls: its reader of files takes no deep trees.
+    """
+    try:
+        import mujoco
+    except ImportError:
+        return None
+    spec = mujoco.MjSpec()
+    spec.option.gravity = list(gravity)
+    flags = mujoco.mjtDisableBit
+    spec.option.disableflags |= int(flags.mjDSBL_CONTACT) | int(flags.mjDSBL_CONSTRAINT)
+    at, bodies = {"ground": np.zeros(3)}, {"ground": spec.worldbody}
     for link in links:
-        children.setdefault(link.parent, []).append(link)
-        at[link.name] = np.array(link.joints[0].at)
-    lines = [
-        '<mujoco><option gravity="' + " ".join(map(repr, gravity)) + '">',
-        '<flag contact="disable" constraint="disable"/></option><worldbody>',
-    ]
-    stack: list[tuple[Link | None, str]] = [(link, "") for link in reversed(children["ground"])]
-    while stack:
-        link, closing = stack.pop()
-        if link is None:
-            lines.append(closing)
-            continue
         joint = link.joints[0]
-        here = at[link.name] - at[link.parent]
-        centre = np.array(link.centre) - at[link.name]
-        lines += [
-            f'<body name="{link.name}" pos="{_row(here)}">',
-            f'<joint name="{joint.name}" axis="{_row(joint.axis)}" damping="{joint.damping!r}"/>',
-            f'<inertial pos="{_row(centre)}" mass="{link.mass!r}" diaginertia="{_row(link.inertia)}"/>',
-        ]
-        stack.append((None, "</body>"))
-        stack += [(child, "") for child in reversed(children.get(link.name, []))]
-    return "\n".join([*lines, "</worldbody></mujoco>"])
+        at[link.name] = np.array(joint.at)
+        body = bodies[link.parent].add_body(
+            name=link.name,
+            pos=at[link.name] - at[link.parent],
+            mass=link.mass,
+            ipos=np.array(link.centre) - at[link.name],
+            inertia=list(link.inertia),
+            explicitinertial=True,
+        )
+        body.add_joint(name=joint.name, axis=list(joint.axis), damping=[joint.damping, 0.0, 0.0])
+        bodies[link.name] = body
+    return spec.compile()
 
 
 def pinocchio_model(links: Sequence[Link], gravity: Sequence[float]) -> Any:
@@ -67,13 +67,12 @@ def pinocchio_model(links: Sequence[Link], gravity: Sequence[float]) -> Any:
     return model
 
 
-def mujoco_us(text: str, rounds: int, state: np.ndarray) -> tuple[float, np.ndarray] | None:
-    """An evaluation of `mj_forward` in us, and its accelerations; None where it is not installed."""
-    try:
-        import mujoco
-    except ImportError:
+def mujoco_us(model: Any, rounds: int, state: np.ndarray) -> tuple[float, np.ndarray] | None:
+    """An evaluation of `mj_forward` in us, and its accelerations."""
+    if model is None:
         return None
-    model = mujoco.MjModel.from_xml_string(text)
+    import mujoco
+
     data = mujoco.MjData(model)
     places = [model.jnt_dofadr[model.joint(f"j{k}").id] for k in range(model.nv)]
     data.qpos[places], data.qvel[places] = state
@@ -106,7 +105,3 @@ def pinocchio_us(
             pin.aba(model, data, q, v, tau)
         best = min(best, time.perf_counter() - begin)
     return 1e6 * best / rounds, np.array(data.ddq)[order]
-
-
-def _row(values: Sequence[float]) -> str:
-    return " ".join(repr(float(v)) for v in values)

@@ -1,7 +1,7 @@
 """Stops that a step is too long for: a mass that meets one leaves it within a few steps, and gains energy.
 
 Where stiffness jumps by k, a mass m is in contact for pi sqrt(m/k). A step that begins outside and ends
-inside takes one force for both. Measured on a mass that bounces (docs/options.md): with 3 steps a contact
+inside takes one force for both. Measured on a mass that bounces (docs/models/options.md): with 3 steps a contact
 the energy of the fastest of some bounces rises by half, with 10 by 2.5 %, with 16 by less than 1 %.
 """
 

@@ -29,7 +29,7 @@ class FarEnds:
     """
 
     def __init__(self, made: dict[str, Any], rows: dict[str, str], far: dict[str, str]) -> None:
-        self._rows, self._far = rows, far
+        self._rows = rows
         self._tables = [
             (table, name, raw)
             for table, entries in made.items()

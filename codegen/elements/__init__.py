@@ -17,7 +17,7 @@ How to add an element
    is built on comes first.
 6. Name values for outputs with `system.value`: forces, and reactions of rows through
    `system.row_multiplier` and `system.reaction`.
-7. Add a test to `tests/unit/codegen/elements/` and a line to `docs/mechanisms.md`.
+7. Add a test to `tests/unit/codegen/elements/` and a line to `docs/models/mechanisms.md`.
 """
 
 from __future__ import annotations

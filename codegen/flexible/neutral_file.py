@@ -95,7 +95,7 @@ def _wrong(arrays: dict[str, Any]) -> Iterator[Wrong]:
     """Keys that are missing, and arrays of another shape or kind."""
     missing = [key for key in NEEDED if key not in arrays]
     for key in missing:
-        yield key, "is missing", "the keys are in docs/mechanisms.md"
+        yield key, "is missing", "the keys are in docs/models/mechanisms.md"
     if missing:
         return
     n = len(arrays["freedoms"])

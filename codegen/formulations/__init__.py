@@ -7,5 +7,5 @@ as `ali3p.py`. The order in which it calls its routines is a list of `order.py`,
 cost are read off; the NumPy twin, `<name>.py.in`, is written by hand, since it checks that text.
 `equations.py` has the scaled equations, `factor.py` the
 factorisation, `unfold.py` the way back to all coordinates. Name it and its integrators in
-`codegen.options.options.INTEGRATORS`, and describe its purpose in docs/options.md.
+`codegen.options.options.INTEGRATORS`, and describe its purpose in docs/models/options.md.
 """

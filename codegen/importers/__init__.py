@@ -8,5 +8,5 @@ How to add a format
    stop at the first of several.
 2. A format that MuJoCo cannot express fills a `tree.Tree` instead, as `robot_file.read_file` does;
    `natural.write` does the rest.
-3. Name it in `robot_file.FORMATS`, in `tests/unit/codegen/importers` and in `docs/importing.md`.
+3. Name it in `robot_file.FORMATS`, in `tests/unit/codegen/importers` and in `docs/models/importing.md`.
 """

@@ -23,14 +23,10 @@ def build_observer(
 
     Parameters
     ----------
-    mechanism : Path or str
-        A mechanism file, or the name of one that ships.
     spec : ObserverSpec
         State, sensors and unknown inputs.
-    options : KernelOptions, optional
-        Of the kernel inside, whose `formulation` is one of `spec.FORMULATIONS`, and of the compiler.
-    on_stage : callable, optional
-        Called with "generating", "compiling", "verifying".
+    mechanism, options, on_stage
+        As of `codegen.kernels.build.build_kernel`; the kernel inside is of one of `spec.FORMULATIONS`.
 
     Returns
     -------

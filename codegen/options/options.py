@@ -52,7 +52,7 @@ INTEGRATORS: dict[Formulation, tuple[Integrator, ...]] = {
 
 @dataclass(frozen=True)
 class KernelOptions:
-    """Options of integration and compilation of a kernel. `docs/options.md` says how to choose.
+    """Options of integration and compilation of a kernel. `docs/models/options.md` says how to choose.
 
     Attributes
     ----------

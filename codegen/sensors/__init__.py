@@ -7,7 +7,7 @@ How to add a sensor
 3. Define `measure(entry, sensing)`: resolve names with `sensing.system`, as elements do, and return the
    reading as an expression of coordinates, rates, accelerations (`sensing.acceleration`) and
    multipliers of rows; and its unit. Slopes are taken for you.
-4. Add a case to `tests/unit/codegen/sensors/test_sensors.py` and a line to `docs/observers.md`.
+4. Add a case to `tests/unit/codegen/sensors/test_sensors.py` and a line to `docs/models/observers.md`.
 """
 
 from __future__ import annotations

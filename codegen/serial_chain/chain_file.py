@@ -84,7 +84,7 @@ def load_chain(path: Path) -> Chain:
     try:
         data = parse_toml(read_text(path))
     except UnreadableError as error:
-        remedy = "docs/mechanisms.md shows a file of a serial chain"
+        remedy = "docs/models/mechanisms.md shows a file of a serial chain"
         raise ConfigError([Mistake(file, "(file)", str(error), remedy)]) from None
     try:
         table = ChainTable.model_validate(data)

@@ -27,16 +27,14 @@ from codegen.transfer.variables import (
     rows_of,
     triple,
 )
-from codegen.tree.chain import ChainLink, Links
-from codegen.tree.groups import Group
-from codegen.tree.passages import COUNT, passage
+from codegen.tree.chain import Links
+from codegen.tree.groups import Group, text_link
+from codegen.tree.passages import passage
 from codegen.tree.recursion import Loads, Open, let_go, open_joint
-from codegen.tree.spatial import NO_WRENCH, ZERO, Inertia, Matrix, Passage, Value, Wrench, apply
+from codegen.tree.spatial import NO_WRENCH, ZERO, Inertia, Matrix, Value, Wrench, apply
 
-LOAD = 7  # force of the joint, moment and force on the link, in its own axes
 ORIGIN, RATE, PLACE = 0, 3, 6  # in the record of where a link is
 NOTHING = "nothing hangs on it"
-SECOND = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 
 class TransferText(Variables):
@@ -52,8 +50,7 @@ class TransferText(Variables):
     Attributes
     ----------
     bind : dict of Expr to str
-        Where each variable is: `number[]`, `q[]`, `qd[]`, `qdd[]`, `own[]` and `up[]` (records of the link and of its
-        parent), `given[]` and `handed[]`, `load[]`, `here[]` and `there[]` (where the two are).
+        The element of an array that each variable stands for, as in `codegen.tree.link_text`.
     size : int
         Of the record.
     """
@@ -74,7 +71,7 @@ class TransferText(Variables):
             if group.is_root
             else [self.component("up", k) for k in range(RECORD)]
         )
-        self._read_numbers()
+        self.link, self.acting, self.load = text_link(graph, group, -1, self.bind)
         self.record: list[Expr] = []
         self.hands: list[Expr] = []
         self.axis = riccati.Axis(ZERO, ZERO)
@@ -85,42 +82,6 @@ class TransferText(Variables):
         carried = len(self.kept)
         self._follow()
         self._store(moved, carried)
-
-    def _read_numbers(self) -> None:
-        """The link of the group's numbers, with what acts on its joint."""
-        graph, group, like = self.graph, self.group, self.group.like
-        first = COUNT[like.kind]
-        n_forces = len(group.values) - first - 11
-        given: dict[Expr, Expr] = {}
-        for k, value in enumerate(group.values):
-            if isinstance(value, Expr):
-                self.bind[value] = f"number[{value.name.split()[1]}]"
-            if k >= first + 11:
-                given[graph.var(f"force {k - len(group.values) + n_forces}")] = graph.lift(value)
-        count = len(like.coordinates)
-        q, qd, qdd = (
-            [self.var(f"own {array}", array, k) for k in range(count)]
-            for array in ("q", "qd", "qdd")
-        )
-        self.link = ChainLink(
-            "own", -1, like.kind, tuple(range(count)), like.is_guided, q, qd, qdd, Passage([])
-        )
-        if like.kind == "screw":
-            self.link.lead = group.values[first - 1]
-        mass, x, y, z, *second = group.values[first : first + 10]
-        turning: Matrix = [[0.0] * 3 for _ in range(3)]
-        for (i, j), value in zip(SECOND, second, strict=True):
-            turning[i][j] = turning[j][i] = value
-        self.link.weigh(mass, (x, y, z), turning)
-        self.link.rotor = group.values[first + 10]
-        self.acting = graph.zero
-        self.load = NO_WRENCH
-        if like.is_loaded:
-            load = [self.var("load", "load", k) for k in range(LOAD)]
-            self.acting = load[0]
-            self.load = Wrench(triple(load[1:]), triple(load[4:]))
-        elif not like.force.is_zero:
-            self.acting = graph.substitute(like.force, given)
 
     @property
     def is_single(self) -> bool:

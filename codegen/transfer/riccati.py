@@ -35,6 +35,7 @@ from codegen.tree.spatial import (
     apply,
     skew,
     symmetric,
+    without_joint,
 )
 
 
@@ -141,19 +142,11 @@ def opened(
     at.gain, at.drive = gain, inverse * u
     along = axis.number if graph.lift(rotor).is_zero else None
 
-    def less(value: Value, i: int, j: int, first: bool, second: bool) -> Value:
-        # along an axis of the ground nothing is left, but for a rotor's share
-        if along in ((i, first), (j, second)):
-            return graph.zero
-        left = on_moment if first else on_force
-        right = gain.moment if second else gain.force
-        return value - left[i] * right[j]
+    def gone(i: int, of_turn: bool) -> bool:
+        """Along an axis of the ground nothing is left, but for a rotor's share."""
+        return along == (i, of_turn)
 
-    rest = Inertia(
-        symmetric(lambda i, j: less(inertia.turning[i][j], i, j, True, True)),
-        [[less(inertia.coupling[i][j], i, j, True, False) for j in range(3)] for i in range(3)],
-        symmetric(lambda i, j: less(inertia.moving[i][j], i, j, False, False)),
-    )
+    rest = without_joint(inertia, on, gain, gone, graph.zero)
     push = rest.times(*bias)
     moment = plus(plus(pull.moment, push.moment), times(u, gain.moment))
     force = plus(plus(pull.force, push.force), times(u, gain.force))

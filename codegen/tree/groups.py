@@ -9,17 +9,20 @@ from __future__ import annotations
 import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from codegen.expressions.dag import Expr, Graph
-from codegen.tree.chain import Chain
-from codegen.tree.passages import numbers_of
+from codegen.tree.chain import Chain, ChainLink
+from codegen.tree.passages import COUNT, numbers_of
 from codegen.tree.recursion import Loads
-from codegen.tree.spatial import Value
+from codegen.tree.spatial import NO_WRENCH, Matrix, Passage, Value, Wrench
 
 MOST_GROUPS = 16  # of texts: beyond, links share them whatever numbers are zero
 PLAIN = (0.0, 1.0, -1.0)
+SECOND = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # order of second moments
+LOAD = 7  # force of the joint, moment and force on the link, in its own axes
 ROUNDED = 4e-14  # frames are cut to 14 digits: what follows from one a metre away is known to this
 
 
@@ -64,6 +67,51 @@ class Group:
     @property
     def is_root(self) -> bool:
         return self.like.parent < 0
+
+
+class TextLink(NamedTuple):
+    """The link that a group's text is written for, what acts along its joint, and the load on it."""
+
+    link: ChainLink
+    acting: Expr
+    load: Wrench
+
+
+def text_link(graph: Graph, group: Group, parent: int, bind: dict[Expr, str]) -> TextLink:
+    """Make the link of a group's text, over elements of `number`, `q`, `qd`, `qdd` and `load`, as `bind` gets them."""
+
+    def var(name: str, array: str, k: int) -> Expr:
+        made = graph.var(f"{name} {k}")
+        bind[made] = f"{array}[{k}]"
+        return made
+
+    like, values = group.like, group.values
+    first = COUNT[like.kind]
+    n_forces = len(values) - first - 11
+    forces: dict[Expr, Expr] = {}
+    for k, value in enumerate(values):
+        if isinstance(value, Expr):
+            bind[value] = f"number[{value.name.split()[1]}]"
+        if k >= first + 11:
+            forces[graph.var(f"force {k - len(values) + n_forces}")] = graph.lift(value)
+    places = range(len(like.coordinates))
+    q, qd, qdd = ([var(f"own {array}", array, k) for k in places] for array in ("q", "qd", "qdd"))
+    link = ChainLink(
+        "own", parent, like.kind, tuple(places), like.is_guided, q, qd, qdd, Passage([])
+    )
+    if like.kind == "screw":
+        link.lead = values[first - 1]
+    mass, x, y, z, *second = values[first : first + 10]
+    turning: Matrix = [[0.0] * 3 for _ in range(3)]
+    for (i, j), value in zip(SECOND, second, strict=True):
+        turning[i][j] = turning[j][i] = value
+    link.weigh(mass, (x, y, z), turning)
+    link.rotor = values[first + 10]
+    if like.is_loaded:
+        along, mx, my, mz, fx, fy, fz = (var("load", "load", k) for k in range(LOAD))
+        return TextLink(link, along, Wrench((mx, my, mz), (fx, fy, fz)))
+    acting = graph.zero if like.force.is_zero else graph.substitute(like.force, forces)
+    return TextLink(link, acting, NO_WRENCH)
 
 
 @dataclass

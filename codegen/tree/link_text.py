@@ -14,8 +14,8 @@ from codegen.system.vectors import Vector, plus
 from codegen.topology.joints import SINGLE
 from codegen.tree.chain import ChainLink, Links
 from codegen.tree.energy import moving
-from codegen.tree.groups import Group
-from codegen.tree.passages import COUNT, passage
+from codegen.tree.groups import Group, text_link
+from codegen.tree.passages import passage
 from codegen.tree.places import Places
 from codegen.tree.recursion import (
     Loads,
@@ -32,10 +32,8 @@ from codegen.tree.spatial import ZERO, Inertia, Matrix, Passage, Value, Wrench
 OMEGA, ALPHA, A, OWN = 0, 3, 6, 9  # places in a link's record; from the last on its own affairs
 AXES, ORIGIN, RATE, PLACE = 0, 9, 12, 15  # in the record of where it is; and the size of that
 HAND = 27  # inertia (6, 9, 6), moment and force that a link hands to its parent
-LOAD = 7  # force of the joint, moment and force on the link
 PASSING = ("given", "up", "there")  # arrays that another sweep finds changed
 SYMMETRIC = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
-SECOND = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 
 class LinkText:
@@ -61,37 +59,15 @@ class LinkText:
             up.omega = self._triple("up", OMEGA)
             self.links.links.append(up)
         self._at = Open()
-        self._forces: dict[Expr, Expr] = {}
-        like = group.like
-        for k, value in enumerate(group.values):
-            if isinstance(value, Expr):
-                self.bind[value] = f"number[{value.name.split()[1]}]"
-            if len(group.values) - k <= self._n_forces():
-                force = graph.var(f"force {k - len(group.values) + self._n_forces()}")
-                self._forces[force] = graph.lift(value)
-        count = len(like.coordinates)
-        q, qd, qdd = (
-            [self._var(f"own {array}", array, k) for k in range(count)]
-            for array in ("q", "qd", "qdd")
-        )
-        self.link = ChainLink(
-            "own", self.n - 1, like.kind, tuple(range(count)), like.is_guided, q, qd, qdd, Passage([])
-        )  # fmt: skip
-        if like.kind == "screw":
-            self.link.lead = group.values[COUNT["screw"] - 1]
-        self._weigh()
+        self.link, acting, load = text_link(graph, group, self.n - 1, self.bind)
         self.loads = Loads(gravity=gravity)
+        like = group.like
+        if like.is_loaded or not like.force.is_zero:
+            self.loads.forces[0] = acting
         if like.is_loaded:
-            load = [self._var("load", "load", k) for k in range(LOAD)]
-            self.loads.forces[0] = load[0]
-            self.loads.wrenches[self.n] = Wrench(_triple(load[1:]), _triple(load[4:]))
-        elif not like.force.is_zero:
-            self.loads.forces[0] = graph.substitute(like.force, self._forces)
+            self.loads.wrenches[self.n] = load
         self.moves = self._move()
         self.hands = self._inwards()
-
-    def _n_forces(self) -> int:
-        return len(self.group.values) - COUNT[self.group.like.kind] - 11
 
     def place(self) -> list[Assign]:
         """Axes of the ground in the link's axes, its origin, and the rate of that in the axes of the ground."""
@@ -212,15 +188,6 @@ class LinkText:
         )
         kept.bias = self._kept_wrench(at.bias, made)
         return kept
-
-    def _weigh(self) -> None:
-        first = COUNT[self.group.like.kind]
-        mass, x, y, z, *second = self.group.values[first : first + 10]
-        turning: Matrix = [[0.0] * 3 for _ in range(3)]
-        for (i, j), value in zip(SECOND, second, strict=True):
-            turning[i][j] = turning[j][i] = value
-        self.link.weigh(mass, (x, y, z), turning)
-        self.link.rotor = self.group.values[first + 10]
 
     def _places(self) -> Places:
         places = Places(self.links)

@@ -27,6 +27,7 @@ from codegen.tree.spatial import (
     apply,
     symmetric,
     transposed,
+    without_joint,
 )
 
 Factor = tuple[list[list[Value]], list[Value]]  # L and 1 / D
@@ -223,18 +224,7 @@ def _single(
         """Rows along the joint vanish, unless a rotor takes a share."""
         return is_plain and i == 2 and of_turn == turns
 
-    def less(value: Value, i: int, j: int, first: bool, second: bool) -> Value:
-        if gone(i, first) or gone(j, second):
-            return graph.zero
-        left = on_moment if first else on_force
-        right = gain.moment if second else gain.force
-        return value - left[i] * right[j]
-
-    rest = Inertia(
-        symmetric(lambda i, j: less(inertia.turning[i][j], i, j, True, True)),
-        [[less(inertia.coupling[i][j], i, j, True, False) for j in range(3)] for i in range(3)],
-        symmetric(lambda i, j: less(inertia.moving[i][j], i, j, False, False)),
-    )
+    rest = without_joint(inertia, Wrench(on_moment, on_force), gain, gone, graph.zero)
     push = rest.times(link.bias_alpha, link.bias_a)
     moment = plus(plus(pull.moment, push.moment), times(u, gain.moment))
     force = plus(plus(pull.force, push.force), times(u, gain.force))

@@ -65,6 +65,35 @@ class Inertia:
         return Inertia(turning, moved, self.moving)
 
 
+def without_joint(
+    of: Inertia, on: Wrench, gain: Wrench, gone: Callable[[int, bool], bool], zero: Value
+) -> Inertia:
+    """Take a turn or slide out of an inertia: S - (S h) (S h D^-1)^T.
+
+    Parameters
+    ----------
+    on, gain : Wrench
+        S h and S h D^-1, of the joint's axis h.
+    gone : callable
+        From a place, and whether it is of the moment, to whether nothing is left there, exactly.
+    zero : Value
+        Stands where nothing is left.
+    """
+
+    def less(value: Value, i: int, j: int, first: bool, second: bool) -> Value:
+        if gone(i, first) or gone(j, second):
+            return zero
+        left = on.moment if first else on.force
+        right = gain.moment if second else gain.force
+        return value - left[i] * right[j]
+
+    return Inertia(
+        symmetric(lambda i, j: less(of.turning[i][j], i, j, True, True)),
+        [[less(of.coupling[i][j], i, j, True, False) for j in range(3)] for i in range(3)],
+        symmetric(lambda i, j: less(of.moving[i][j], i, j, False, False)),
+    )
+
+
 @dataclass(frozen=True)
 class Turn:
     """About x (0) or z (2), by an angle with this cosine and sine: from the inner axes to the outer ones."""

@@ -14,8 +14,8 @@ from typing import Any
 from codegen.equations.program import LoopText, Routine
 from codegen.expressions.emit import LATENCY, Assign, C, Cost, Emitter, Flow
 from codegen.expressions.index_tables import even_index, static_table
-from codegen.tree.groups import Grouped
-from codegen.tree.link_text import HAND, LOAD, PLACE
+from codegen.tree.groups import LOAD, Grouped
+from codegen.tree.link_text import HAND, PLACE
 from codegen.tree.stored import HANDED
 
 FRESH, JOINS, BESIDE = (

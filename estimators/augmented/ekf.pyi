@@ -1,5 +1,6 @@
 from collections.abc import Mapping
 
+from estimators.augmented.settings import AugmentedSettings
 from estimators.block import EstimatorBlock
 from estimators.two_stage.kinematic_observer import ObservedModel
 
@@ -7,13 +8,9 @@ class AugmentedEkf(EstimatorBlock):
     def __init__(
         self,
         name: str,
-        reads: Mapping[str, str],
-        writes: Mapping[str, str],
-        *,
         model: ObservedModel,
-        period_s: float,
-        position_noise: float,
-        acceleration_noise: float,
-        disturbance: float,
-        walk_noise: float,
+        settings: AugmentedSettings,
+        *,
+        reads: Mapping[str, str] | None = None,
+        writes: Mapping[str, str] | None = None,
     ) -> None: ...

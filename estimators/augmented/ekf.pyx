@@ -19,8 +19,7 @@ from estimators.numerics.estimate cimport (
 from estimators.numerics.linear_solve cimport solve
 from estimators.numerics.observed_model cimport MOST_SENSORS, observed_model
 
-from estimators.block import wrong_ports
-from estimators.checks import not_positive
+from rt_core.block import wrong_ports
 
 
 cdef void _lay_out(void *state, Arena *arena) noexcept:
@@ -199,22 +198,14 @@ cdef class AugmentedEkf(EstimatorBlock):
     ----------
     name : str
         Name of the block.
-    reads : mapping of str to str
-        Port to signal path. `position_0` ..., `acceleration_0` ...: measured, NaN for none this
-        cycle; `known_0` ...: known forces.
-    writes : mapping of str to str
-        `z_0` ..., `zd_0` ..., `zdd_0` ..., `unknown_0` ...: the estimate; `nis`;
-        `repaired`; `ready`: 1 from the first position on.
     model : object
         With `model_capsule()`: an `ObservedModel`.
-    period_s : float
-        Period of the task, s.
-    position_noise, acceleration_noise : float
-        Standard deviations of the samples.
-    disturbance : float
-        Standard deviation of the acceleration that the model is wrong by in a cycle, 1/s^2.
-    walk_noise : float
-        Standard deviation of the random walk of an unknown force in a cycle, N or N m.
+    settings : AugmentedSettings
+        Noise.
+    reads, writes : mapping of str to str, optional
+        Port to signal path. It reads `position_0` ..., `acceleration_0` ...: measured, NaN for none this
+        cycle; `known_0` ...: known forces. It writes `z_0` ..., `zd_0` ..., `zdd_0` ..., `unknown_0` ...: the
+        estimate; `nis`; `repaired`; `ready`: 1 from the first position on.
 
     Raises
     ------
@@ -230,22 +221,19 @@ cdef class AugmentedEkf(EstimatorBlock):
     Lourens et al. 2012, doi:10.1016/j.ymssp.2011.09.011 (augmented filter); Jazwinski 1970, 8.3.
     """
 
-    def __init__(
-        self, str name, reads, writes, *, model, double period_s, double position_noise,
-        double acceleration_noise, double disturbance, double walk_noise,
-    ):
+    def __init__(self, str name, model, settings, *, reads=None, writes=None):
         cdef AugmentedState *s = &self.state
+        cdef double period_s = settings.period_s, position_noise = settings.position_noise
+        cdef double walk_noise = settings.walk_noise
         s.model = observed_model(name, model)
         cdef int n = s.model.n_dof, m = s.model.n_sensors, i
-        mistakes = not_positive(
-            period_s=period_s, position_noise=position_noise,
-            acceleration_noise=acceleration_noise, disturbance=disturbance, walk_noise=walk_noise)
+        mistakes = []
         if not 1 <= n <= MOST_DOF or not 0 <= m <= MOST_SENSORS:
             mistakes.append(f"model of {n} dof and {m} sensors: at most {MOST_DOF} of each")
         read_ports = [f"{part}_{i}" for part, count in (
             ("position", n), ("acceleration", m), ("known", n)) for i in range(count)]
         write_ports = [f"{part}_{i}" for part in ("z", "zd", "zdd", "unknown") for i in range(n)]
-        ports = (reads, writes, read_ports, (*write_ports, "nis", "repaired", "ready"))
+        ports = (reads or {}, writes or {}, read_ports, (*write_ports, "nis", "repaired", "ready"))
         mistakes += wrong_ports(ports, read_ports[:n])
         if mistakes:
             raise ValueError(f"{name}: " + "; ".join(mistakes))
@@ -255,8 +243,8 @@ cdef class AugmentedEkf(EstimatorBlock):
         self.model, s.cells.cov = model, s.estimate.cov
         s.period_s = period_s
         s.position_var = position_noise ** 2
-        s.acceleration_var = acceleration_noise ** 2
-        s.disturbance_var = disturbance ** 2
+        s.acceleration_var = settings.acceleration_noise ** 2
+        s.disturbance_var = settings.disturbance ** 2
         s.walk_var = walk_noise ** 2
         for i in range(n):
             s.estimate.start_var[i] = position_noise ** 2

@@ -1,6 +1,7 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Protocol
 
+from estimators.augmented.settings import UnscentedSettings
 from estimators.block import EstimatorBlock
 
 class UnscentedModel(Protocol):
@@ -10,13 +11,9 @@ class AugmentedUkf(EstimatorBlock):
     def __init__(
         self,
         name: str,
-        reads: Mapping[str, str],
-        writes: Mapping[str, str],
-        *,
         model: UnscentedModel,
-        period_s: float,
-        start: Sequence[float],
-        start_noise: Sequence[float],
-        process_noise: Sequence[float],
-        sample_noise: Sequence[float],
+        settings: UnscentedSettings,
+        *,
+        reads: Mapping[str, str] | None = None,
+        writes: Mapping[str, str] | None = None,
     ) -> None: ...

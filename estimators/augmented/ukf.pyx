@@ -22,8 +22,7 @@ from estimators.numerics.linear_solve cimport solve
 
 import numpy as np
 
-from estimators.block import wrong_ports
-from estimators.checks import not_positive
+from rt_core.block import wrong_ports
 
 
 cdef void _lay_out(void *state, Arena *arena) noexcept:
@@ -175,20 +174,13 @@ cdef class AugmentedUkf(EstimatorBlock):
     ----------
     name : str
         Name of the block.
-    reads : mapping of str to str
-        Port to signal path. `u_0` ...: known inputs; `y_0` ...: samples, NaN for none this cycle.
-    writes : mapping of str to str
-        `x_0` ...: the estimate; `nis`: number of samples on average; `repaired`.
     model : object
         With `unscented_capsule()`: an `UnscentedModel`.
-    period_s : float
-        Period of the task, s.
-    start, start_noise : sequence of float, length n_x
-        First estimate, and its standard deviations.
-    process_noise : sequence of float, length n_x
-        Standard deviations of the noise that a cycle adds; for an unknown input, of its random walk.
-    sample_noise : sequence of float, length n_y
-        Standard deviations of the samples.
+    settings : UnscentedSettings
+        Start and noise.
+    reads, writes : mapping of str to str, optional
+        Port to signal path. It reads `u_0` ...: known inputs; `y_0` ...: samples, NaN for none this cycle. It writes
+        `x_0` ...: the estimate; `nis`: number of samples on average; `repaired`.
 
     Raises
     ------
@@ -205,10 +197,7 @@ cdef class AugmentedUkf(EstimatorBlock):
     Dynamics 2015 (driveline of an induction motor).
     """
 
-    def __init__(
-        self, str name, reads, writes, *, model, double period_s, start, start_noise,
-        process_noise, sample_noise,
-    ):
+    def __init__(self, str name, model, settings, *, reads=None, writes=None):
         cdef UkfState *s = &self.state
         cdef object capsule = model.unscented_capsule()
         s.model = <UnscentedModel *>PyCapsule_GetPointer(capsule, b"rigloop.unscented_model")
@@ -216,27 +205,25 @@ cdef class AugmentedUkf(EstimatorBlock):
         mistakes = []
         if s.model.abi != UNSCENTED_ABI or n < 1 or n_u < 0 or n_y < 1:
             mistakes.append(f"model of {n} states, {n_u} inputs, {n_y} outputs: of another version, or of none")
-        mistakes += not_positive(period_s=period_s)
-        for key, values, length in (
-                ("start", start, n), ("start_noise", start_noise, n),
-                ("process_noise", process_noise, n), ("sample_noise", sample_noise, n_y)):
+        for key, length in (("start", n), ("start_noise", n), ("process_noise", n), ("sample_noise", n_y)):
+            values = getattr(settings, key)
             if len(values) != length or not np.all(np.isfinite(values)):
                 mistakes.append(f"{key}: {length} numbers are needed, found {list(values)}")
             elif key != "start" and not np.all(np.asarray(values) > 0.0):
                 mistakes.append(f"{key} = {list(values)}: must be positive")
         read_ports = (*(f"u_{i}" for i in range(n_u)), *(f"y_{i}" for i in range(n_y)))
-        ports = (reads, writes, read_ports, (*(f"x_{i}" for i in range(n)), "nis", "repaired"))
+        ports = (reads or {}, writes or {}, read_ports, (*(f"x_{i}" for i in range(n)), "nis", "repaired"))
         mistakes += wrong_ports(ports)
         if mistakes:
             raise ValueError(f"{name}: " + "; ".join(mistakes))
         s.cells.n = n
         self.wire(name, ports, {"u": n_u, "y": n_y}, &s.cells, sizeof(UkfState), _lay_out, _advance)
         self.model, s.cells.cov = model, s.estimate.cov
-        s.period_s = period_s
+        s.period_s = settings.period_s
         for i in range(n):
-            s.estimate.x[i] = s.start[i] = start[i]
-            s.estimate.start_var[i] = start_noise[i] ** 2
-            s.process_var[i] = process_noise[i] ** 2
+            s.estimate.x[i] = s.start[i] = settings.start[i]
+            s.estimate.start_var[i] = settings.start_noise[i] ** 2
+            s.process_var[i] = settings.process_noise[i] ** 2
         for i in range(n_y):
-            s.sample_var[i] = sample_noise[i] ** 2
+            s.sample_var[i] = settings.sample_noise[i] ** 2
         begin_again(&s.estimate)

@@ -5,7 +5,7 @@ input is observable when none of V has a part in it. That is the test of Popov, 
 once, and for inputs modelled as constants the critical one is s = 0.
 
 Only motions at s = 0 can carry an input, which stays constant: polynomials of time. `undetermined` looks for those that
-no reading shows, in one linear problem. The subspace V needs a step for each power of A, which modes of 500 Hz beside
+no reading shows, in one linear problem. To find V itself takes a step for each power of A, which modes of 500 Hz beside
 masses of 1000 kg leave nothing of.
 """
 
@@ -27,33 +27,6 @@ PLACES, SPREAD = 4, 0.2  # states looked at beside the start; rad, m, and per s
 
 class UnobservableError(ValueError):
     """Inputs that the sensors cannot determine; the message names them and the inputs with which they are confused."""
-
-
-def unobservable_states(transition: ArrayLike, slopes: ArrayLike) -> Array:
-    """Orthonormal base of the states that no reading shows, shape (n, n_lost).
-
-    Parameters
-    ----------
-    transition : array_like, shape (n, n)
-        A of xdot = A x, or F of a step.
-    slopes : array_like, shape (n_y, n)
-        H of y = H x.
-    """
-    a, h = np.asarray(transition, dtype=float), np.asarray(slopes, dtype=float)
-    # readings of any unit weigh the same
-    size = np.linalg.norm(h, axis=1)
-    h = h[size > 0.0] / size[size > 0.0, None]
-    lost = _null(h) if len(h) else np.eye(len(a))
-    while lost.shape[1]:
-        # the part of these that stays among them
-        leaves = a @ lost
-        leaves -= lost @ (lost.T @ leaves)
-        scale = max(1.0, float(np.linalg.norm(a, 2)))
-        kept = _null(leaves / scale)
-        if kept.shape[1] == lost.shape[1]:
-            break
-        lost = np.linalg.qr(lost @ kept)[0]
-    return lost
 
 
 def undetermined(slopes: ArrayLike, readings: ArrayLike, n_inputs: int) -> Array:

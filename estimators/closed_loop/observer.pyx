@@ -86,7 +86,7 @@ cdef class Observer:
 
     Source
     ------
-    `docs/observers.md`; the names of the filters are those of the papers named there.
+    `docs/models/observers.md`; the names of the filters are those of the papers named there.
     """
 
     # whether the state is [q, qd] instead of [z, zd, f]; whether its step can be the exact one of the slopes

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.block import wrong_ports
 from estimators.checks import Cycles, Positive, Sigma, named
 from estimators.numerics.chi_square import bounds_of_sums
+from rt_core.block import wrong_ports
 from rt_core.settings import NonZero, SettingsError, Wrong, check
 
 Array = NDArray[np.float64]

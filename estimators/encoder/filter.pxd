@@ -1,12 +1,8 @@
 """The encoder filter as a block."""
-from rt_core.block cimport BlockView
 from estimators.encoder.cycle cimport EncoderState
+from rt_core.cycle_block cimport CycleBlock
 
-cdef class EncoderFilter:
+cdef class EncoderFilter(CycleBlock):
     cdef EncoderState state
-    cdef BlockView view
-    cdef readonly str name
-    cdef readonly dict reads
-    cdef readonly dict writes
     cdef readonly object gain
     cdef readonly double gate_rad

@@ -1,17 +1,16 @@
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from rt_core.cycle_block import CycleBlock
 
 READ_PORTS: Final[tuple[str, ...]]
 OPTIONAL_PORTS: Final[tuple[str, ...]]
 WRITE_PORTS: Final[tuple[str, ...]]
 
-class EncoderFilter:
-    name: str
-    reads: dict[str, str]
-    writes: dict[str, str]
+class EncoderFilter(CycleBlock):
     gain: NDArray[np.float64]
     gate_rad: float
     def __init__(
@@ -38,8 +37,6 @@ class EncoderFilter:
     ) -> None: ...
     @property
     def covariance(self) -> NDArray[np.float64]: ...
-    def bind(self, reads: Sequence[int], writes: Sequence[int]) -> None: ...
-    def capsule(self) -> Any: ...
     def run(
         self,
         position_count: NDArray[np.float64],

@@ -10,7 +10,6 @@ agree, the encoder has been re-referenced (an index pulse, a lost count): the es
 angle, and the *output* keeps its value and creeps to it (critically damped), so that the model and
 the driver's hands feel no kick.
 """
-from cpython.pycapsule cimport PyCapsule_New
 from libc.math cimport exp, fabs
 from libc.stdint cimport int64_t, uintptr_t
 
@@ -26,7 +25,7 @@ import numpy as np
 
 from estimators.encoder.gains import innovation_peak, process_noise
 from estimators.encoder.settings import EncoderSettings
-from rt_core.block import BLOCK_ABI
+from rt_core.block import wrong_ports
 from rt_core.settings import SettingsError
 
 READ_PLACES = {
@@ -47,7 +46,7 @@ REMEMBERED_S = 1.0
 # however long they are, an estimate settles over more samples than this
 SETTLE_INTERVALS = 8
 
-cdef class EncoderFilter:
+cdef class EncoderFilter(CycleBlock):
     """Kalman filter from encoder counts to angle, rate and acceleration; a block.
 
     Parameters
@@ -139,7 +138,8 @@ cdef class EncoderFilter:
             2.0 * math.pi / fabs(counts_per_rev) / math.sqrt(12.0)
             if noise_rad is None and counts_per_rev else noise_rad or 0.0)
         cdef int i
-        mistakes, wrong, settings = _port_mistakes(reads, writes), (), None
+        ports = (reads, writes, READ_PORTS, WRITE_PORTS)
+        mistakes, wrong, settings = wrong_ports(ports, ["position_count"]), (), None
         try:
             settings = EncoderSettings(
                 counts_per_rev=counts_per_rev, period_s=period_s, sample_period_s=sample_s,
@@ -182,11 +182,8 @@ cdef class EncoderFilter:
             s.read[i] = &s.idle[i]
         for i in range(N_WRITES):
             s.write[i] = &s.value[i]
-        self.view.abi = BLOCK_ABI
-        self.view.step = step
-        self.view.self = s
+        self.run_by(step, s, sizeof(EncoderState))
         self.view.work = &s.n_done
-        self.view.bytes = sizeof(EncoderState)
 
     @property
     def covariance(self):
@@ -202,20 +199,11 @@ cdef class EncoderFilter:
     def bind(self, reads, writes):
         """Take the address of one float64 cell per port, in port order."""
         cdef EncoderState *s = &self.state
-        if len(reads) != len(self.reads) or len(writes) != len(self.writes):
-            raise ValueError(
-                f"encoder filter {self.name}: {len(reads)} and {len(writes)} addresses for "
-                f"{len(self.reads)} read and {len(self.writes)} written ports")
-        if not (all(reads) and all(writes)):
-            raise ValueError(f"encoder filter {self.name}: address 0")
+        self.check_cells(reads, writes)
         for port, address in zip(self.reads, reads):
             s.read[READ_PLACES[port]] = <const double *><uintptr_t>address
         for port, address in zip(self.writes, writes):
             s.write[WRITE_PLACES[port]] = <double *><uintptr_t>address
-
-    def capsule(self):
-        """Capsule with the `BlockView`; the block must outlive it."""
-        return PyCapsule_New(&self.view, b"rigloop.block", NULL)
 
     def run(
         self, const double[::1] position_count, const double[::1] valid,
@@ -276,15 +264,3 @@ cdef void _set_covariance(
         c.noise_d[i] = lower[i, i] ** 2
         c.initial[i] = 1.0 if i == 0 else (acceleration_in_noise / bandwidth_rad_s ** 2) ** 2
     restart(c)
-
-
-def _port_mistakes(reads, writes):
-    mistakes = []
-    for kind, given, known in (("read", reads, READ_PORTS), ("written", writes, WRITE_PORTS)):
-        unknown = [port for port in given if port not in known]
-        if unknown:
-            mistakes.append(
-                f"no such {kind} port {', '.join(unknown)}: there are {', '.join(known)}")
-    if "position_count" not in reads:
-        mistakes.append("port position_count is not connected")
-    return mistakes

@@ -175,14 +175,10 @@ def smooth(
 
     Parameters
     ----------
-    t_s, angle_rad : ndarray of float64, shape (n,)
-        Samples, times strictly increasing.
-    bandwidth_rad_s, sample_period_s : float
-        As of `encoder_gains.steady_state`.
+    t_s, angle_rad, bandwidth_rad_s, sample_period_s, n_states
+        As of `filter_pass`.
     noise_rad : float
         Standard deviation of a sample; it scales the covariance only.
-    n_states : int, optional
-        2, 3 or 4.
 
     Returns
     -------

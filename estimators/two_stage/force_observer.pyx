@@ -21,8 +21,8 @@ from estimators.numerics.estimate cimport (
 from estimators.numerics.linear_solve cimport solve
 from estimators.numerics.observed_model cimport observed_model
 
-from estimators.block import wrong_ports
-from estimators.checks import gate_mistakes, not_positive, one_each
+from estimators.checks import one_each
+from rt_core.block import wrong_ports
 
 
 cdef void _lay_out(void *state, Arena *arena) noexcept:
@@ -110,27 +110,14 @@ cdef class ForceObserver(EstimatorBlock):
     ----------
     name : str
         Name of the block.
-    reads : mapping of str to str
-        Port to signal path. `z_0` ..., `zd_0` ..., `zdd_0` ...: the motion; `known_0` ...: measured
-        forces, NaN or not connected for none.
-    writes : mapping of str to str
-        `known_0` ..., `unknown_0` ...: the estimate; `nis`, `repaired`, `guarded`.
     model : object
         With `model_capsule()`: an `ObservedModel`.
-    form : {"A", "B"}
-        Which force the dynamics are solved for: A the known, B the unknown one.
-    known_noise : float or sequence of float
-        Standard deviation of a measured known force, N or N m; one for all, or one each.
-    balance_noise : float or sequence of float
-        Standard deviation of the force that the dynamics give in a cycle.
-    walk_noise : float or sequence of float
-        Standard deviation of the random walk of the other force in a cycle.
-    least_pivot : float, optional
-        Of the matrix that the form inverts: below it counts as singular.
-    gate_sigma : float, optional
-        Innovation of a known force, in its standard deviations, above which it is rejected; 0: never.
-    gate_patience : int, optional
-        Rejected samples in a row after which the next one of that force is taken.
+    settings : ForceSettings
+        Form, noise and gates.
+    reads, writes : mapping of str to str, optional
+        Port to signal path. It reads `z_0` ..., `zd_0` ..., `zdd_0` ...: the motion; `known_0` ...: measured
+        forces, NaN or not connected for none. It writes `known_0` ..., `unknown_0` ...: the estimate; `nis`,
+        `repaired`, `guarded`.
 
     Raises
     ------
@@ -146,35 +133,30 @@ cdef class ForceObserver(EstimatorBlock):
     Two-stage observer, ECCOMAS Multibody Dynamics 2015, equations 13 and 16.
     """
 
-    def __init__(
-        self, str name, reads, writes, *, model, str form, known_noise, balance_noise, walk_noise,
-        double least_pivot=1e-6, double gate_sigma=0.0, int gate_patience=20,
-    ):
+    def __init__(self, str name, model, settings, *, reads=None, writes=None):
         cdef ForceState *s = &self.state
         s.model = observed_model(name, model)
         cdef int n = s.model.n_dof, i
         cdef double[::1] known_std, balance_std, walk_std
-        mistakes = not_positive(least_pivot=least_pivot) + gate_mistakes(gate_sigma, gate_patience)
-        known_std = one_each("known_noise", known_noise, n, mistakes)
-        balance_std = one_each("balance_noise", balance_noise, n, mistakes)
-        walk_std = one_each("walk_noise", walk_noise, n, mistakes)
-        if form not in ("A", "B"):
-            mistakes.append(f"form = {form}: must be A or B")
+        mistakes = []
+        known_std = one_each("known_noise", settings.known_noise, n, mistakes)
+        balance_std = one_each("balance_noise", settings.balance_noise, n, mistakes)
+        walk_std = one_each("walk_noise", settings.walk_noise, n, mistakes)
         if not 1 <= n <= MOST_DOF:
             mistakes.append(f"model of {n} dof: at most {MOST_DOF}")
         motion = tuple(f"{part}_{i}" for part in ("z", "zd", "zdd") for i in range(n))
         known = tuple(f"known_{i}" for i in range(n))
         unknown = (f"unknown_{i}" for i in range(n))
-        ports = (reads, writes, (*motion, *known), (*known, *unknown, "nis", "repaired", "guarded"))
+        ports = (reads or {}, writes or {}, (*motion, *known), (*known, *unknown, "nis", "repaired", "guarded"))
         mistakes += wrong_ports(ports, motion)
         if mistakes:
             raise ValueError(f"{name}: " + "; ".join(mistakes))
         s.cells.n = 2 * n
         self.wire(name, ports, {"motion": 3 * n, "known": n}, &s.cells, sizeof(ForceState), _lay_out, _advance)
         self.model, s.cells.cov = model, s.estimate.cov
-        s.is_form_a = form == "A"
-        s.least_pivot = least_pivot
-        s.estimate.gate.limit, s.estimate.gate.patience = gate_sigma ** 2, gate_patience
+        s.is_form_a = settings.form == "A"
+        s.least_pivot = settings.least_pivot
+        s.estimate.gate.limit, s.estimate.gate.patience = settings.gate_sigma ** 2, settings.gate_patience
         for i in range(n):
             s.known_var[i] = known_std[i] ** 2
             s.balance_var[i] = balance_std[i] ** 2

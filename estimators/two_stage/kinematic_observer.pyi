@@ -1,7 +1,8 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from estimators.block import EstimatorBlock
+from estimators.two_stage.stages import KinematicSettings
 
 class ObservedModel(Protocol):
     def model_capsule(self) -> Any: ...
@@ -10,15 +11,9 @@ class KinematicObserver(EstimatorBlock):
     def __init__(
         self,
         name: str,
-        reads: Mapping[str, str],
-        writes: Mapping[str, str],
-        *,
         model: ObservedModel,
-        period_s: float,
-        position_noise: float | Sequence[float],
-        acceleration_noise: float | Sequence[float],
-        least_sensitivity: float = 1e-3,
-        held_noise: float = 1.0,
-        gate_sigma: float = 0.0,
-        gate_patience: int = 20,
+        settings: KinematicSettings,
+        *,
+        reads: Mapping[str, str] | None = None,
+        writes: Mapping[str, str] | None = None,
     ) -> None: ...

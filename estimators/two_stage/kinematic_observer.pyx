@@ -24,8 +24,8 @@ from estimators.numerics.estimate cimport (
 from estimators.numerics.linear_solve cimport solve
 from estimators.numerics.observed_model cimport observed_model
 
-from estimators.block import wrong_ports
-from estimators.checks import gate_mistakes, not_positive, one_each
+from estimators.checks import one_each
+from rt_core.block import wrong_ports
 
 
 cdef void _lay_out(void *state, Arena *arena) noexcept:
@@ -217,30 +217,17 @@ cdef class KinematicObserver(EstimatorBlock):
     ----------
     name : str
         Name of the block.
-    reads : mapping of str to str
-        Port to signal path. `position_0` ...: measured independent coordinates, NaN for none this
-        cycle; `acceleration_0` ...: measured accelerations of the points of the model.
-    writes : mapping of str to str
-        `z_0` ..., `zd_0` ..., `zdd_0` ...: the estimate; `nis`: normalised innovation squared, n on
-        average; `repaired`: covariances begun again; `guarded`: cycles with held acceleration; `ready`: 1
-        from the first position on.
     model : object
         With `model_capsule()`: an `ObservedModel`, at least as many sensors as dof. Of it only the
         geometry is used.
-    period_s : float
-        Period of the task, s.
-    position_noise : float or sequence of float
-        Standard deviation of a position, rad or m; one for all, or one each.
-    acceleration_noise : float or sequence of float
-        Standard deviation of an acceleration, with the error of the geometry, m/s^2 or rad/s^2.
-    least_sensitivity : float, optional
-        |S| below which the accelerometers count as blind, in the unit of S.
-    held_noise : float, optional
-        Standard deviation of the change of a held acceleration in a cycle, 1/s^2.
-    gate_sigma : float, optional
-        Innovation of a position, in its standard deviations, above which it is rejected; 0: never.
-    gate_patience : int, optional
-        Rejected samples in a row after which the next one of that position is taken.
+    settings : KinematicSettings
+        Noise and gates.
+    reads, writes : mapping of str to str, optional
+        Port to signal path. It reads `position_0` ...: measured independent coordinates, NaN for none this
+        cycle; `acceleration_0` ...: measured accelerations of the points of the model. It writes
+        `z_0` ..., `zd_0` ..., `zdd_0` ...: the estimate; `nis`: normalised innovation squared, n on
+        average; `repaired`: covariances begun again; `guarded`: cycles with held acceleration; `ready`: 1
+        from the first position on.
 
     Raises
     ------
@@ -257,27 +244,22 @@ cdef class KinematicObserver(EstimatorBlock):
     Two-stage observer, ECCOMAS Multibody Dynamics 2015; EKF: Bar-Shalom, Li, Kirubarajan 2001, 10.3.
     """
 
-    def __init__(
-        self, str name, reads, writes, *, model, double period_s, position_noise,
-        acceleration_noise, double least_sensitivity=1e-3, double held_noise=1.0,
-        double gate_sigma=0.0, int gate_patience=20,
-    ):
+    def __init__(self, str name, model, settings, *, reads=None, writes=None):
         cdef KinematicState *s = &self.state
+        cdef double period_s = settings.period_s
         s.model = observed_model(name, model)
         cdef int n = s.model.n_dof, m = s.model.n_sensors, i
         cdef double[::1] position_std, acceleration_std
-        mistakes = not_positive(
-            period_s=period_s, least_sensitivity=least_sensitivity, held_noise=held_noise)
-        position_std = one_each("position_noise", position_noise, n, mistakes)
-        acceleration_std = one_each("acceleration_noise", acceleration_noise, m, mistakes)
-        mistakes += gate_mistakes(gate_sigma, gate_patience)
+        mistakes = []
+        position_std = one_each("position_noise", settings.position_noise, n, mistakes)
+        acceleration_std = one_each("acceleration_noise", settings.acceleration_noise, m, mistakes)
         if not 1 <= n <= MOST_DOF or m > MOST_SENSORS:
             mistakes.append(f"model of {n} dof and {m} sensors: at most {MOST_DOF} of each")
         elif m < n:
             mistakes.append(f"model of {n} dof with {m} accelerations: needs as many as dof")
         positions = tuple(f"position_{i}" for i in range(n))
         ports = (
-            reads, writes, (*positions, *(f"acceleration_{i}" for i in range(m))),
+            reads or {}, writes or {}, (*positions, *(f"acceleration_{i}" for i in range(m))),
             (*(f"{part}_{i}" for part in ("z", "zd", "zdd") for i in range(n)), "nis", "repaired", "guarded", "ready"),
         )
         mistakes += wrong_ports(ports, positions)
@@ -288,11 +270,11 @@ cdef class KinematicObserver(EstimatorBlock):
             name, ports, {"position": n, "acceleration": m}, &s.cells, sizeof(KinematicState), _lay_out, _advance)
         self.model, s.cells.cov = model, s.estimate.cov
         s.period_s = period_s
-        s.estimate.gate.limit, s.estimate.gate.patience = gate_sigma ** 2, gate_patience
+        s.estimate.gate.limit, s.estimate.gate.patience = settings.gate_sigma ** 2, settings.gate_patience
         for i in range(m):
             s.acceleration_var[i] = acceleration_std[i] ** 2
-        s.least_sensitivity = least_sensitivity
-        s.jerk_var = held_noise ** 2
+        s.least_sensitivity = settings.least_sensitivity
+        s.jerk_var = settings.held_noise ** 2
         for i in range(n):
             # a wide start: two samples determine the rate, and three the acceleration
             s.position_var[i] = s.estimate.start_var[i] = position_std[i] ** 2

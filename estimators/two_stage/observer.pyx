@@ -17,12 +17,13 @@ from estimators.two_stage cimport kinematic_observer
 from estimators.two_stage.force_observer cimport ForceObserver
 from estimators.two_stage.kinematic_observer cimport KinematicObserver
 
-from estimators.block import wrong_ports
 from estimators.numerics.chi_square import bounds_of_sums
 from estimators.two_stage.closed_loop_model import ClosedLoopModel, accelerometers
 from estimators.two_stage.settings import (
     n_freedoms, split_forces, two_stage_reads, two_stage_writes, walk_std,
 )
+from estimators.two_stage.stages import ForceSettings, KinematicSettings
+from rt_core.block import wrong_ports
 
 
 cdef void _lay_out(void *state, Arena *arena) noexcept:
@@ -178,12 +179,13 @@ cdef class TwoStageObserver(EstimatorBlock):
             return 0
         by_place = dict(zip(at, sensors))
         self.kinematic = KinematicObserver(
-            "stage 1", {f"position_{i}": "-" for i in range(s.n)}, {}, model=self.model,
-            period_s=s.model.step_s,
-            position_noise=[settings.sensor_std[by_place[i]] for i in range(s.n)],
-            acceleration_noise=[settings.sensor_std[sensors[row]] for row in rows],
-            least_sensitivity=settings.least_sensitivity, held_noise=settings.held_noise,
-            gate_sigma=settings.gate_sigma, gate_patience=settings.gate_patience)
+            "stage 1", self.model, KinematicSettings(
+                period_s=s.model.step_s,
+                position_noise=[settings.sensor_std[by_place[i]] for i in range(s.n)],
+                acceleration_noise=[settings.sensor_std[sensors[row]] for row in rows],
+                least_sensitivity=settings.least_sensitivity, held_noise=settings.held_noise,
+                gate_sigma=settings.gate_sigma, gate_patience=settings.gate_patience),
+            reads={f"position_{i}": "-" for i in range(s.n)})
         s.kinematic = &(<KinematicObserver>self.kinematic).state
         for i in range(s.cells.n_sensors):
             s.takes[i] = at[i] if i not in rows else s.n + rows.index(i)
@@ -197,10 +199,12 @@ cdef class TwoStageObserver(EstimatorBlock):
         solved, walking = (known, unknown) if settings.form == "A" else (unknown, known)
         ports = {port: "-" for part in ("z", "zd", "zdd") for port in (f"{part}_{i}" for i in range(s.n))}
         self.force = ForceObserver(
-            "stage 2", ports, {}, model=self.model, form=settings.form,
-            known_noise=[settings.known_std[path] for path in known],
-            balance_noise=[settings.balance_std[path] for path in solved],
-            walk_noise=[walk_std(settings.input_noise[path], s.model.step_s) for path in walking],
-            gate_sigma=settings.gate_sigma, gate_patience=settings.gate_patience)
+            "stage 2", self.model, ForceSettings(
+                form=settings.form,
+                known_noise=[settings.known_std[path] for path in known],
+                balance_noise=[settings.balance_std[path] for path in solved],
+                walk_noise=[walk_std(settings.input_noise[path], s.model.step_s) for path in walking],
+                gate_sigma=settings.gate_sigma, gate_patience=settings.gate_patience),
+            reads=ports)
         s.force = &(<ForceObserver>self.force).state
         return 0

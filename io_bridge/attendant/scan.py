@@ -25,6 +25,8 @@ from io_bridge.wire.owner import WireOwner
 
 BLANK = 0xFFFFFFFF
 INIT, PREOP, SAFEOP = 1, 2, 4
+# how long a slave may take, where something else than the standard is known
+LimitsOf = Callable[[Identity], StateLimits] | None
 
 
 @dataclass
@@ -95,7 +97,7 @@ class Line:
         if not is_served(socket_path(interface)):
             self.mailbox = None
         self._alone = second is None
-        self.limits_of: Callable[[Identity], StateLimits] | None = None
+        self.limits_of: LimitsOf = None
         self.n_slaves = 0
         self.states: list[tuple[int, int]] = []
 
@@ -223,11 +225,9 @@ def scan(
     interface: str,
     second: str | None = None,
     force: bool = False,
-    limits_of: Callable[[Identity], StateLimits] | None = None,
+    limits_of: LimitsOf = None,
 ) -> Found:
     """Look at every slave of a wire; with `second`, of a ring; with `force`, also beside a foreign master.
-
-    `limits_of` says how long a slave may take, where something else than the standard is known.
 
     Raises
     ------

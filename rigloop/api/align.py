@@ -69,7 +69,7 @@ def align(first: Recorded, second: Recorded, *, step_s: float | None = None) -> 
     Raises
     ------
     AlignError
-        Times do not rise, a value is not finite, a signal is constant, the two are not alike anywhere, or they are
+        A recording is not two rows of numbers, times do not rise, a value is not finite, a signal is constant, the two are not alike anywhere, or they are
         alike in several places.
 
     Examples
@@ -86,7 +86,10 @@ def align(first: Recorded, second: Recorded, *, step_s: float | None = None) -> 
     4.0
     """
     (t_first, first_values), (t_second, second_values) = _checked(first), _checked(second)
-    step_s = step_s or max(float(np.median(np.diff(t))) for t in (t_first, t_second))
+    if step_s is None:
+        step_s = max(float(np.median(np.diff(t))) for t in (t_first, t_second))
+    elif not (isinstance(step_s, int | float) and 0.0 < step_s < np.inf):
+        raise AlignError(f"step_s = {step_s!r:.60}: give a number of seconds above 0")
     a, b = _even(t_first, first_values, step_s), _even(t_second, second_values, step_s)
     place, likeness = _place(a, b)
     coarse_s = float(t_first[0] - t_second[0] + place * step_s)
@@ -101,7 +104,12 @@ def align(first: Recorded, second: Recorded, *, step_s: float | None = None) -> 
 
 
 def _checked(recorded: Recorded) -> tuple[Array, Array]:
-    t_s, values = (np.asarray(part, np.float64) for part in recorded)
+    try:
+        t_s, values = (np.asarray(part, np.float64) for part in recorded)
+    except (TypeError, ValueError):
+        raise AlignError(
+            f"a recording of type {type(recorded).__name__}: give two rows of numbers, (t_s, values)"
+        ) from None
     if t_s.ndim != 1 or t_s.shape != values.shape or len(t_s) < LEAST_SAMPLES:
         raise AlignError(
             f"times of shape {t_s.shape}, values of shape {values.shape}: give both as (n,), n at least {LEAST_SAMPLES}"
@@ -121,6 +129,10 @@ def _even(t_s: Array, values: Array, step_s: float) -> Array:
     if (t_s[-1] - t_s[0]) / step_s > MOST_SAMPLES:
         raise AlignError(f"more than {MOST_SAMPLES} steps of {step_s:g} s: give a longer step_s")
     even = np.interp(np.arange(t_s[0], t_s[-1], step_s), t_s, values)
+    if len(even) < LEAST_SAMPLES or np.ptp(even) == 0.0:
+        raise AlignError(
+            f"step_s = {step_s:g}: leaves {len(even)} samples, or none that differ; give a shorter one"
+        )
     return (even - even.mean()) / even.std()
 
 

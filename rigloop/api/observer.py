@@ -43,7 +43,7 @@ def observer(
 ) -> OfflineObserver:
     """Build an observer of a mechanism, or take its model from the cache.
 
-    The keys are those of an observer in a rig file, see `docs/observers.md`.
+    The keys are those of an observer in a rig file, see `docs/models/observers.md`.
 
     Parameters
     ----------

@@ -23,6 +23,19 @@ ASKED_WRONG = (Why.VALUE, Why.MESSAGE, Why.SIZE)
 RECORD_TIMEOUT_S = 10.0  # for cycles that the loop has stepped to be in the record
 
 
+@contextlib.contextmanager
+def _as_of_a_run() -> Iterator[None]:
+    """Raise in place of a refusal what a run on this machine would raise."""
+    try:
+        yield
+    except ServiceError as error:
+        if error.why == Why.UNKNOWN:
+            raise KeyError(str(error)) from None
+        if error.why in ASKED_WRONG:
+            raise ValueError(str(error)) from None
+        raise RunEndedError(str(error)) from None
+
+
 class RemoteSignals(Mapping[str, float]):
     """Newest values of a rig by path; each question goes to the service.
 
@@ -49,14 +62,8 @@ class RemoteSignals(Mapping[str, float]):
         RunEndedError
             The run has ended.
         """
-        try:
+        with _as_of_a_run():
             found = self._client.ask(asked.Read, rig=self._rig, paths=list(paths))
-        except ServiceError as error:
-            if error.why == Why.UNKNOWN:
-                raise KeyError(str(error)) from None
-            if error.why in ASKED_WRONG:
-                raise ValueError(str(error)) from None
-            raise RunEndedError(str(error)) from None
         return np.array(found.values, np.float64)
 
     def __contains__(self, path: object) -> bool:
@@ -143,7 +150,7 @@ class RemoteRun(Looking):
         """Look away; the run goes on, and the connection stays."""
 
     def _piece(self, paths: Sequence[str], from_s: float, to_s: float, at: str | None) -> ToCapture:
-        try:
+        with _as_of_a_run():
             found: ToCapture = self._client.ask(
                 asked.Capture,
                 rig=self._rig,
@@ -152,12 +159,6 @@ class RemoteRun(Looking):
                 to_s=to_s,
                 at=at or "",
             )
-        except ServiceError as error:
-            if error.why == Why.UNKNOWN:
-                raise KeyError(str(error)) from None
-            if error.why in ASKED_WRONG:
-                raise ValueError(str(error)) from None
-            raise RunEndedError(str(error)) from None
         return found
 
     def _joined(self, paths: Sequence[str], pieces: Sequence[ToCapture]) -> Columns:

@@ -35,7 +35,7 @@ from rigloop.inject.faults import FAULTS
 from rigloop.inject.judge import judge
 from rigloop.inject.kinds import ON_VETH, Fault, InCycle, Needs, Reaction
 from rigloop.inject.limits import Limits
-from rigloop.inject.request import parse, stay_s
+from rigloop.inject.request import one_an_arming, parse, stay_s
 from rigloop.live.run_options import RunOptions
 from rigloop.live.supervise import LiveRun, watch
 from rigloop.run_folder import messages
@@ -119,6 +119,8 @@ class Trial:
     seconds: float
     needs: Needs = ""
     telemetry: str | None = None
+    series: tuple[float, ...] = ()
+    """For how long the arming of each fault lasts at most; empty: one arming, in which all strike."""
 
     @property
     def bus(self) -> str | None:
@@ -215,8 +217,15 @@ def attempt(loaded: LoadedRig, trial: Trial, runs: Path) -> Tried:
     injections = parse(
         trial.asked, loaded.rig, backends, trial.telemetry is not None, trial.seconds
     )
+    if trial.series:
+        injections = one_an_arming(injections)
     commissioned = messages.Order(
-        loaded.name, table, trial.bus, inject=trial.asked, stay_s=stay_s(injections)
+        loaded.name,
+        table,
+        trial.bus,
+        inject=trial.asked,
+        stay_s=trial.seconds if trial.series else stay_s(injections),
+        series=trial.series,
     )
     messages.write(folder, "order.json", commissioned)
 

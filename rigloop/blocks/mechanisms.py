@@ -33,11 +33,11 @@ class OnMechanism(BlockTable):
     fixed_options: ClassVar[Mapping[str, Any]] = {}
 
     mechanism: Line
-    """The mechanism that ships under this name, or that of this file, is generated: `docs/mechanisms.md`."""
+    """The mechanism that ships under this name, or that of this file, is generated: `docs/models/mechanisms.md`."""
     options: Annotated[
         dict[str, bool | int | Real | str | list[str]], Field(examples=[{"iterations": 2}])
     ] = {}
-    """The kernel is integrated and compiled with these options: `docs/options.md`. The step is the period of the
+    """The kernel is integrated and compiled with these options: `docs/models/options.md`. The step is the period of the
     task."""
     parameters: Annotated[
         dict[str, Real], Field(examples=[{"inertia/wheel/inertia_kg_m2": 0.05}])

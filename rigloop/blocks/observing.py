@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field
@@ -13,21 +14,23 @@ from codegen.kernels.build import BuiltKernel
 from codegen.observers.build import build_observer
 from codegen.observers.spec import FIXED, ObserverSpec
 from estimators.closed_loop.observability import UnobservableError
-from estimators.closed_loop.settings import Channel
+from estimators.closed_loop.settings import Channel, ObservingSettings
 from rig_configs import units
-from rig_configs.mistakes import ConfigError, Mistake
+from rig_configs.mistakes import ConfigError, Mistake, in_file
 from rig_configs.names import SignalPath
 from rig_configs.numbers import Bounded, NonNegative, Positive, Real, Scale
 from rig_configs.ports import Port, Ports
 from rig_configs.schema import Rig
 from rig_configs.section import Section
-from rigloop.blocks.kind import Making, Stage
-from rigloop.blocks.mechanisms import OnMechanism, kernel_options
+from rigloop.blocks.kind import BlockKind, Making, Stage
+from rigloop.blocks.mechanisms import OnMechanism, kernel_options, mechanism_mistakes
+from rt_core.settings import Wrong
 from rt_core.task import Cycles
 
 
 class ObserverSensor(Section):
-    """A sensor of an observer, and how its samples come; other keys are those of its kind, see `docs/observers.md`."""
+    """A sensor of an observer, and how its samples come; other keys are those of its kind, see
+    `docs/models/observers.md`."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, Bounded]
@@ -48,7 +51,7 @@ SensorName = Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
 
 
 class ObservingBlock(OnMechanism):
-    """The keys of all observers of a mechanism, generated with it: `docs/observers.md`."""
+    """The keys of all observers of a mechanism, generated with it: `docs/models/observers.md`."""
 
     fixed_options = FIXED
 
@@ -228,8 +231,25 @@ def model_of(making: Making) -> Any:
     return model
 
 
-def unfit(make: Callable[[Making], Any]) -> Callable[[Making], Iterator[Mistake]]:
-    """Return the `fit` of a kind of observers: it refuses one that cannot do what it is asked for."""
+def completed(
+    kind: BlockKind,
+    settings_of: Callable[[Any], ObservingSettings],
+    unsuited: Callable[[Any, Mapping[str, Any]], Iterator[Wrong]] = lambda block, info: iter(()),
+) -> BlockKind:
+    """Return a kind of observers with the mistakes, the build and the `fit` that all of them have.
+
+    `unsuited` finds what is wrong beyond the settings; `fit` refuses one that cannot do what it is asked for.
+    """
+    make = kind.make
+    assert make is not None
+
+    def mistakes(file: str, rig: Rig, name: str) -> Iterator[Mistake]:
+        yield from mechanism_mistakes(file, rig, name)
+        block = rig.blocks[name]
+        assert isinstance(block, ObservingBlock)
+        info = block_info(block)
+        wrong = chain(settings_of(block).mistakes(info), unsuited(block, info))
+        yield from in_file(file, f"blocks.{name}", wrong)
 
     def fit(making: Making) -> Iterator[Mistake]:
         at = f"blocks.{making.name}"
@@ -240,4 +260,4 @@ def unfit(make: Callable[[Making], Any]) -> Callable[[Making], Iterator[Mistake]
         except ValueError as error:
             yield Mistake("", at, str(error))
 
-    return fit
+    return replace(kind, mistakes=mistakes, build=build, fit=fit)

@@ -43,7 +43,6 @@ class EmulatedHands:
     def __init__(self, stand: SteppedStand, error_rad: float = 0.0) -> None:
         self._stand = stand
         self._error_rad = error_rad
-        self._at_rad = 0.0
         self._sense = stand.axis.drive_config.sign * stand.axis.sign
 
     def do(self, act: Act) -> None:

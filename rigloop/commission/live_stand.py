@@ -11,7 +11,6 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ from rigloop.commission.past_the_cycle import (
     torque_reader,
     watch_end,
 )
-from rigloop.commission.stand import Array, Ending, StandError, Take, take_of
+from rigloop.commission.stand import Array, During, Ending, StandError, Take, take_of
 from rigloop.console import interrupts
 from rigloop.fieldbus.objects import Wanted, transfer
 
@@ -136,12 +135,7 @@ class LiveStand:
         self._hear(ANSWER_S)
         return file
 
-    def play(
-        self,
-        torque_nm: Array,
-        spring: Spring | None = None,
-        during: Callable[[], None] | None = None,
-    ) -> Take:
+    def play(self, torque_nm: Array, spring: Spring | None = None, during: During = None) -> Take:
         """Play a torque through the guard of the cycle process."""
         file = self._begin(torque_nm, spring)
         if during is not None:

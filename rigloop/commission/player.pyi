@@ -1,12 +1,13 @@
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 from numpy.typing import ArrayLike
+
+from rt_core.cycle_block import CycleBlock
 
 READS: tuple[str, ...]
 WRITES: tuple[str, ...]
 
-class Player:
+class Player(CycleBlock):
     """A torque over time, one value a cycle, and a spring about the angle at which the take began.
 
     It begins as soon as `play` is another positive number than before; before and after it asks for zero. Cycles that
@@ -35,10 +36,6 @@ class Player:
     Safe: `load` is for other threads, while nothing is played.
     """
 
-    name: str
-    reads: dict[str, str]
-    writes: dict[str, str]
-
     def __init__(
         self,
         name: str,
@@ -53,5 +50,3 @@ class Player:
         self, profile_nm: ArrayLike, *, stiffness_nm_rad: float = 0.0, damping_nms: float = 0.0
     ) -> None:
         """Take the torques of the next take, shape (n,), and its spring."""
-    def bind(self, reads: Sequence[int], writes: Sequence[int]) -> None: ...
-    def capsule(self) -> Any: ...

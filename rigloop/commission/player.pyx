@@ -1,14 +1,13 @@
 """The player of a torque over time, and of a spring beside it, in front of a guard."""
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
-from cpython.pycapsule cimport PyCapsule_New
 from libc.math cimport M_PI, fabs
 from libc.stdint cimport int64_t, uintptr_t
 
-from rt_core.block cimport BlockView
+from rt_core.cycle_block cimport CycleBlock
 
 import numpy as np
 
-from rt_core.block import BLOCK_ABI
+from rt_core.block import wrong_ports
 
 READS = ("position_count", "play", "elapsed")
 WRITES = ("torque_nm", "angle_rad", "rate_rad_s", "at")
@@ -92,14 +91,10 @@ cdef int step_player(void *self, int64_t t_ns) noexcept nogil:
     return 0
 
 
-cdef class Player:
+cdef class Player(CycleBlock):
     """See player.pyi."""
 
-    cdef readonly str name
-    cdef readonly dict reads
-    cdef readonly dict writes
     cdef Memory memory
-    cdef BlockView view
 
     def __cinit__(self, name, reads, *, counts_per_rev, period_ns, hold=1, room=1 << 17):
         self.memory.profile_nm = <double *>PyMem_Calloc(room, sizeof(double))
@@ -108,9 +103,9 @@ cdef class Player:
         self.memory.room = room
 
     def __init__(self, name, reads, *, counts_per_rev, period_ns, hold=1, room=1 << 17):
-        if set(reads) != set(READS):
-            raise ValueError(f"player {name}: reads has the ports {', '.join(reads)}, "
-                             f"a player has {', '.join(READS)}")
+        mistakes = wrong_ports((reads, WRITES, READS, WRITES), READS)
+        if mistakes:
+            raise ValueError(f"player {name}: " + "; ".join(mistakes))
         if min(counts_per_rev, period_ns, hold) < 1:
             raise ValueError(f"player {name}: counts_per_rev, period_ns and hold are at least 1")
         self.name = name
@@ -119,9 +114,7 @@ cdef class Player:
         self.memory.rad_per_count = 2.0 * M_PI / counts_per_rev
         self.memory.period_s = 1e-9 * period_ns
         self.memory.hold = hold
-        self.view.abi = BLOCK_ABI
-        self.view.step = step_player
-        self.view.self = &self.memory
+        self.run_by(step_player, &self.memory, 0)
 
     def __dealloc__(self):
         PyMem_Free(self.memory.profile_nm)
@@ -153,6 +146,3 @@ cdef class Player:
         m.angle_rad = <double *><uintptr_t>taken["angle_rad"]
         m.rate_rad_s = <double *><uintptr_t>taken["rate_rad_s"]
         m.at = <double *><uintptr_t>taken["at"]
-
-    def capsule(self):
-        return PyCapsule_New(&self.view, "rigloop.block", NULL)

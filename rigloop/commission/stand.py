@@ -70,6 +70,9 @@ class Ending:
     unseen_s: float = 0.0
 
 
+During = Callable[[], None] | None  # what else happens in the middle of a take
+
+
 class Stand(Protocol):
     """A drive that can be moved. As a context manager it comes up, and ends at zero torque."""
 
@@ -83,12 +86,7 @@ class Stand(Protocol):
     def count(self) -> float:
         """Return the encoder's count, with the torque at zero and the drive off."""
 
-    def play(
-        self,
-        torque_nm: Array,
-        spring: Spring | None = None,
-        during: Callable[[], None] | None = None,
-    ) -> Take:
+    def play(self, torque_nm: Array, spring: Spring | None = None, during: During = None) -> Take:
         """Play a torque, one value a cycle, through the guard.
 
         Parameters

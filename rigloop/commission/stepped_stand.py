@@ -19,7 +19,7 @@ from rigloop.blocks.kinds.bus import BusBlock
 from rigloop.blocks.slaves import emulated_devices
 from rigloop.commission.axis import SIGNALS, TASK, Axis, Spring, bus_settings, moved
 from rigloop.commission.past_the_cycle import ACTS, acting, torque_reader, watch_end
-from rigloop.commission.stand import Array, Ending, StandError, Take, take_of
+from rigloop.commission.stand import Array, During, Ending, StandError, Take, take_of
 from rt_core.loop.offline import Offline
 from rt_core.safety.trips import State
 
@@ -108,12 +108,7 @@ class SteppedStand:
         """Return the encoder's count, with the torque at zero and the drive off."""
         return float(self._run(0.01)[self.axis.signal("position_count")][-1])
 
-    def play(
-        self,
-        torque_nm: Array,
-        spring: Spring | None = None,
-        during: Callable[[], None] | None = None,
-    ) -> Take:
+    def play(self, torque_nm: Array, spring: Spring | None = None, during: During = None) -> Take:
         """Play a torque; what a hand does meanwhile happens in the middle of it."""
         self._wake()
         take = self._played(torque_nm, spring, during)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from io_bridge.attendant.mailbox_service import ask
-from io_bridge.attendant.scan import Line, answered
+from io_bridge.attendant.scan import LimitsOf, Line, answered
 from io_bridge.master.diagnosis import ERROR_CODE
 from io_bridge.master.master import BringUpError
 from io_bridge.slaves import words
-from io_bridge.slaves.sii import Identity
-from io_bridge.slaves.state_limits import StateLimits
 
 SIZES = (1, 2, 4, 8)
 OBJECT = re.compile(r"0[xX]([0-9a-fA-F]{1,4})(?::(0[xX][0-9a-fA-F]{1,2}|[0-9]{1,3}))?")
@@ -72,11 +69,9 @@ def transfer(
     interface: str,
     wanted: Wanted,
     second: str | None = None,
-    limits_of: Callable[[Identity], StateLimits] | None = None,
+    limits_of: LimitsOf = None,
 ) -> Transferred:
     """Read or write; return the object's data and the messages of the slave meanwhile.
-
-    `limits_of` says how long a slave may take, where something else than the standard is known.
 
     Raises
     ------

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from estimators.encoder.filter import WRITE_PORTS, EncoderFilter
 from estimators.two_stage.force_observer import ForceObserver
 from estimators.two_stage.rotor_model import RotorModel
+from estimators.two_stage.stages import ForceSettings
 from io_bridge.logs.formats.table import LogError
 from io_bridge.logs.reader import EncoderLog
 from io_bridge.logs.schedule import schedule
@@ -202,9 +203,11 @@ def _torque(motion: Array, seen: dict[str, float]) -> Array:
     # no hands: the known torque is zero, form B gives the other one
     ports = {f"{part}_0": "encoder" for part in ("z", "zd", "zdd")}
     observer = ForceObserver(
-        "torque", ports, {}, model=rotor, form="B", known_noise=1e-3, balance_noise=1e-3,
-        walk_noise=1e-6,
-    )  # fmt: skip
+        "torque",
+        rotor,
+        ForceSettings(form="B", known_noise=1e-3, balance_noise=1e-3, walk_noise=1e-6),
+        reads=ports,
+    )
     return np.ascontiguousarray(observer.run(motion, np.zeros((len(motion), 1)))[:, 1])
 
 

@@ -88,6 +88,8 @@ def gather(
         acts, lim = injection.fault.acts, injection.lim
         guard = (lim.writes[port] for port in ("state", "trip", "torque_nm"))
         needs.setdefault(lim.fast, []).extend((loop_signal(lim.fast, "cycle"), *guard))
+        if injection.arming:
+            needs[lim.fast].append(lim.guard_block.reads["arm"])
         needs.setdefault(lim.slow, [])
         if isinstance(acts, InCycle) and acts.act != Act.HANG:
             needs[task_of(injection)].append(f"{block_name(number, lim.rig)}/cycle")

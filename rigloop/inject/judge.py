@@ -26,7 +26,15 @@ from rigloop.inject.limits import Limits
 from rigloop.inject.others import others_not_as_stated
 from rigloop.inject.rate import rate_held
 from rigloop.inject.request import Injection
-from rigloop.inject.seen import Seen, armed_again, name_of_code, seen_by_drive, seen_from, up_to
+from rigloop.inject.seen import (
+    Seen,
+    armed_again,
+    arming_of,
+    name_of_code,
+    seen_by_drive,
+    seen_from,
+    up_to,
+)
 from rigloop.run_folder.manifest import ENDED_BEFORE, Injected
 from rt_core.plan import loop_signal
 from rt_core.safety.trips import State
@@ -114,6 +122,8 @@ def _judge(
     why: list[str] = []
     what = Seen()
     back_s = None
+    if injection.arming:
+        began, seen = _within_its_arming(began, injection, seen)
     if began is None:
         why.append("it did not begin before the run ended")
     else:
@@ -130,7 +140,7 @@ def _judge(
                 back_s = back_in_op(number, stated.back_s, whole, lim, why)
         _compare(began, what, injection, seen, why)
         if not why:
-            why += others_not_as_stated(began, what.found, injection, seen)
+            why += others_not_as_stated(number, began, what.found, injection, seen)
 
     def at(row: int | None) -> int | None:
         if row is None:
@@ -167,6 +177,17 @@ def _judge(
         back_s=back_s,
         back_bound_s=stated.back_s,
     )
+
+
+def _within_its_arming(
+    began: int | None, injection: Injection, seen: Evidence
+) -> tuple[int | None, Evidence]:
+    """Return the row in which a fault of a series began, if that is one of its own arming, and the evidence up to its
+    end: what follows is none of its effect."""
+    rows = arming_of(injection.arming, seen, injection.lim)
+    if began is None or rows is None or not rows[0] <= began < rows[1]:
+        return None, seen
+    return began, up_to(time_of(rows[1], seen), seen)
 
 
 def _compare(began: int, what: Seen, injection: Injection, seen: Evidence, why: list[str]) -> None:

@@ -62,9 +62,11 @@ def placed(plan: Plan, buses: Buses, injections: Sequence[Injection], rig: Rig) 
     return plan_table(changed, SUPERVISOR_SIGNALS, live_signals(rig.live, rig.stimuli))
 
 
-def disturbed(plan: Plan, buses: Buses, rig: Rig, asked: Sequence[str]) -> Plan:
+def disturbed(
+    plan: Plan, buses: Buses, rig: Rig, asked: Sequence[str], *, series: bool = False
+) -> Plan:
     """Return a plan with the blocks of faults that were asked for in words."""
-    return placed(plan, buses, again(asked, rig), rig)
+    return placed(plan, buses, again(asked, rig, series=series), rig)
 
 
 def _index(lim: Limits, order: list[str], acts: InCycle) -> int:
@@ -110,4 +112,5 @@ def _block(name: str, injection: Injection, task: Task, buses: Buses) -> Injecti
         cells=[have[cell] for cell in acts.cells],
         order=link.order_address(lim.position) if link is not None else 0,
         keep=link,
+        arming=injection.arming,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rig_configs.mistakes import ConfigError, Mistake, near
 from rig_configs.schema import Rig
@@ -30,13 +30,14 @@ class Host:
 @dataclass(frozen=True)
 class Injection:
     """One fault at a time after arming; `words` is what was asked for, `value` is in the argument's unit, `lim` are
-    the limits of the axis that it strikes."""
+    the limits of the axis that it strikes. Of a series, `arming` is that in which it strikes, from 1."""
 
     words: str
     fault: Fault
     value: float
     at_s: float
     lim: Limits
+    arming: int = 0
 
     @property
     def stated(self) -> Stated:
@@ -77,9 +78,15 @@ def stay_s(injections: Sequence[Injection]) -> float:
     return max((injection.fault.lasts_s for injection in injections), default=0.0)
 
 
-def again(asked: Iterable[str], rig: Rig) -> list[Injection]:
-    """Return what was asked for and found right before."""
-    return [i for words in asked if (i := _parse(words, rig, None, [])) is not None]
+def again(asked: Iterable[str], rig: Rig, *, series: bool = False) -> list[Injection]:
+    """Return what was asked for and found right before; of a `series`, each strikes in an arming of its own."""
+    found = [i for words in asked if (i := _parse(words, rig, None, [])) is not None]
+    return one_an_arming(found) if series else found
+
+
+def one_an_arming(injections: Iterable[Injection]) -> list[Injection]:
+    """Return the injections of a series: the first strikes in the first arming, the second in the second."""
+    return [replace(injection, arming=n) for n, injection in enumerate(injections, 1)]
 
 
 def _mistake(value: str, problem: str, remedy: str) -> Mistake:

@@ -46,6 +46,18 @@ def armed_again(began: int, seen: Evidence, lim: Limits) -> int | None:
     return began + first + int(runs[0]) if len(runs) else None
 
 
+def arming_of(number: int, seen: Evidence, lim: Limits) -> tuple[int, int] | None:
+    """Return the first row of the n-th arming, and that in which `arm` is taken back, or one behind the last; None:
+    the run did not come to it."""
+    is_up = seen.fast[lim.guard_block.reads["arm"]] > 0.5
+    begins = np.flatnonzero(is_up & ~np.concatenate(([False], is_up[:-1])))
+    if len(begins) < number:
+        return None
+    first = int(begins[number - 1])
+    down = np.flatnonzero(~is_up[first:])
+    return first, first + int(down[0]) if len(down) else len(is_up)
+
+
 def seen_from(began: int, wanted: Sequence[str], seen: Evidence, lim: Limits) -> Seen:
     """Return what the record shows from a row on."""
     writes, fast = lim.writes, seen.fast

@@ -256,7 +256,7 @@ def _injections(folder: Path, loaded: LoadedRig) -> Sequence[Injection]:
         return ()
     from rigloop.inject.request import again
 
-    return again(asked.inject, loaded.rig)
+    return again(asked.inject, loaded.rig, series=bool(asked.series))
 
 
 def _armed_s(folder: Path, loaded: LoadedRig) -> float:

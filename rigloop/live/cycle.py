@@ -191,7 +191,7 @@ def _run(
         if order.inject:
             from rigloop.inject.place import disturbed
 
-            plan = disturbed(plan, buses, loaded.rig, order.inject)
+            plan = disturbed(plan, buses, loaded.rig, order.inject, series=bool(order.series))
         composed = replace(composed, plan=plan)
         report.spins = {task: asdict(spin) for task, spin in spins.items()}
         table = SignalTable.create(order.table, composed.plan, run=str(folder.absolute()))

@@ -28,6 +28,39 @@ SUPERVISOR_S = 2.0  # the cycle process stays for so long beyond what the superv
 Signals = Callable[[], Mapping[str, float]]
 
 
+class Comeback:
+    """The way of drives back into operation after a fault, for the supervisor that has taken their torque.
+
+    Parameters
+    ----------
+    rig : Rig
+    reset_drive : bool
+        A drive in its fault state is reset.
+
+    Attributes
+    ----------
+    enable, reset : bool
+        As they are to be published: enable is taken back until each bus is well and has seen it; the reset is one edge,
+        after that.
+    """
+
+    def __init__(self, rig: Rig, *, reset_drive: bool) -> None:
+        self._buses = [paths(*bus)[1] for bus in find_buses(rig).items()]
+        self._reset_drive = reset_drive
+        self._well_since: float | None = None
+        self.enable = self.reset = False
+
+    def look(self, signals: Mapping[str, float], now: float) -> None:
+        """Follow the buses; asked once a beat."""
+        if not all(signals[w["valid"]] > 0.5 and signals[w["al_state"]] == OP for w in self._buses):
+            self._well_since = None
+        elif self._well_since is None:
+            self._well_since = now
+        well_s = 0.0 if self._well_since is None else now - self._well_since
+        self.enable = self.enable or well_s >= DISABLED_S
+        self.reset = self.reset or (self._reset_drive and well_s >= 2.0 * DISABLED_S)
+
+
 def rearm_of(rig: Rig) -> Rearm | None:
     """Return what a rig says of arming again; of several axes, which are armed together, the strictest of each."""
     found = [guard.rearm for guard in find_guards(rig).values()]
@@ -66,6 +99,8 @@ class Rearming:
         Why it did not; empty as long as nobody waited for nothing.
     """
 
+    over = False  # it ends no run by itself
+
     def __init__(
         self,
         rig: Rig,
@@ -78,7 +113,7 @@ class Rearming:
         self._fault: DataFault | None = None
         self._since = 0.0
         self._ready_since: float | None = None
-        self._well_since: float | None = None
+        self._comeback: Comeback | None = None
         self._judged = False  # this FAULT was looked at
         self._has_ended = False
         self.trips: list[DataFault] = []
@@ -100,14 +135,9 @@ class Rearming:
             return
         waited = now - self._since
         signals = self._signals()
-        if not self._bus_is_well(signals):
-            self._well_since = None
-        elif self._well_since is None:
-            self._well_since = now
-        well_s = 0.0 if self._well_since is None else now - self._well_since
-        # taken back until the bus is well and has seen it; the drive's reset is one edge, after that
-        self.enable, self.arm = self.enable or well_s >= DISABLED_S, False
-        self.reset = self.reset or (config.reset_drive and well_s >= 2.0 * DISABLED_S)
+        assert self._comeback is not None
+        self._comeback.look(signals, now)
+        self.enable, self.reset, self.arm = self._comeback.enable, self._comeback.reset, False
         if state != State.READY:
             self._ready_since = None
         elif self._ready_since is None:
@@ -152,10 +182,6 @@ class Rearming:
             f"with blocks.{out[0]}.reach = 'all' all of them end and are armed again"
         )
 
-    def _bus_is_well(self, signals: Mapping[str, float]) -> bool:
-        writes = [paths(*bus)[1] for bus in find_buses(self._rig).items()]
-        return all(signals[w["valid"]] > 0.5 and signals[w["al_state"]] == OP for w in writes)
-
     def _slowest(self) -> str:
         """Return the guard whose `within_s` holds."""
         guards = find_guards(self._rig)
@@ -185,7 +211,8 @@ class Rearming:
             return
         trips = trips_of(self._rig, signals, self._folder, self._blocks)
         self._fault = trips[0] if trips else None
-        self._since, self._ready_since, self._well_since, self.waits = now, None, None, True
+        self._since, self._ready_since, self.waits = now, None, True
+        self._comeback = Comeback(self._rig, reset_drive=self._config.reset_drive)
         self.enable = self.arm = self.reset = False
 
     def _again(self) -> None:

@@ -38,8 +38,8 @@ from rigloop.live.bring_down import HEARTBEAT_S, beat_until_ended, end, kill
 from rigloop.live.bringing_up import News
 from rigloop.live.kept_manifest import KeptManifest
 from rigloop.live.lookout import Lookout
-from rigloop.live.rearm import Rearming, stepped_blocks
 from rigloop.live.run_options import RunOptions
+from rigloop.live.series import rearming_for
 from rigloop.live.snapshot import Moment, take_picture
 from rigloop.live.start_checks import check_telemetry, check_wheel
 from rigloop.live.stay_after_trip import StayAfterTrip
@@ -365,9 +365,7 @@ def _supervise(run: LiveRun, scene: Scene, checks: list[Check], acts: Acts) -> N
     """Enable, arm once the guard is ready, watch until the end, and ask for the ramp-out."""
     loaded, folder, console = run.loaded, run.folder, run.options.console
     seen, shared, lookout = scene.seen, scene.shared, scene.lookout
-    rearming = Rearming(
-        loaded.rig, folder, lambda: newest(shared), stepped_blocks(folder, loaded.rig)
-    )
+    rearming = rearming_for(loaded.rig, folder, lambda: newest(shared))
     report = messages.read_report(folder)
     real_time = report is not None and report.real_time
     checks = with_rights(checks, report.rights if report is not None else ())
@@ -416,7 +414,7 @@ def _supervise(run: LiveRun, scene: Scene, checks: list[Check], acts: Acts) -> N
             never = running_at is None and waited_s > READY_TIMEOUT_S
             seen.interrupted = bool(scene.interrupted)
             stayed = ending.over(state == State.FAULT and not rearming.waits)
-            stop = over or never or seen.interrupted or stayed
+            stop = over or never or seen.interrupted or stayed or rearming.over
             if stop:
                 rearming.ended()  # before the cycle hears of it: then every axis lets go, and none goes on any more
             shared.publish(
@@ -459,7 +457,7 @@ def _supervise(run: LiveRun, scene: Scene, checks: list[Check], acts: Acts) -> N
         beat_until_ended(shared, run.cycle, scene.loop, lookout, beat)
     seen.alarms = list(lookout.alarms.values())
     seen.notes = list(lookout.notes.values())
-    seen.trips, seen.not_rearmed = rearming.trips, rearming.gave_up
+    seen.trips, seen.not_rearmed = list(rearming.trips), rearming.gave_up
     seen.demoted = lookout.demoted
 
 

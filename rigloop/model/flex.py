@@ -62,7 +62,7 @@ def flex(name: str, output: Path | None) -> list[FlexBody]:
         raise MechanismError(mistakes)
     bodies: dict[str, Bending] = load(path).system.flexible
     if not bodies:
-        remedy = "write [flexible_body.NAME]; docs/mechanisms.md has an example"
+        remedy = "write [flexible_body.NAME]; docs/models/mechanisms.md has an example"
         raise MechanismError([Mistake(path.name, "flexible_body", "nothing bends", remedy)])
     found = [_body(body) for body in bodies.values()]
     if output is not None:

@@ -37,7 +37,7 @@ def inverse(
     Parameters
     ----------
     file : Path
-        A mechanism file, or the name of one that ships; or a chain file, see `docs/mechanisms.md`.
+        A mechanism file, or the name of one that ships; or a chain file, see `docs/models/mechanisms.md`.
     at : sequence of str
         Motion of joints, `joint=angle,rate,acceleration`: of a mechanism by names of joint coordinates, of a chain by
         numbers from 1 on; the others rest.

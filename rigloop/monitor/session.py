@@ -19,6 +19,7 @@ from rigloop.monitor.histograms import TaskHistograms
 from rigloop.monitor.layouts import read_layout, write_layout
 from rigloop.monitor.sources.following import Tail, groups, tails_of, whole_range
 from rigloop.monitor.sources.moving import Moving
+from rigloop.monitor.sources.onlooker import Onlooker
 from rigloop.monitor.sources.recorded_source import RecordedSource
 from rigloop.monitor.sources.source import Moment, Source, SourceGoneError, SourceRefusedError
 from rigloop.monitor.sources.wire import frame
@@ -29,13 +30,12 @@ from rigloop.scope.setup import Setup
 Frame = str | bytes
 STATUS_S = 0.2
 HISTOGRAM_S = 1.0
-AGAIN_S = 1.0  # until a source that is gone is looked for again
 PIECES_A_TURN = 4
 MOST_PIECES = 40  # of a range
 WIDEST_S = 600.0
 
 
-class Session:
+class Session(Onlooker):
     """A page and its source.
 
     Parameters
@@ -49,9 +49,9 @@ class Session:
     def __init__(
         self, open_source: Callable[[], Source], layout: Callable[[ToDescribe], Path]
     ) -> None:
-        self._open, self._layout_of = open_source, layout
-        self._source: Source | None = None
-        self._again_at = self._status_at = self._histogram_at = 0.0
+        super().__init__(open_source)
+        self._layout_of = layout
+        self._status_at = self._histogram_at = 0.0
         self._moment = Moment()
         self._movings: list[Moving] = []
         self._sent_problems: list[str] = []
@@ -81,22 +81,19 @@ class Session:
         """Leave the source; whatever runs goes on. Harmless when repeated."""
         if self._scope is not None:
             self._scope.off()
-        if self._source is not None:
-            self._source.close()
-            self._source = None
+        super().close()
         for moving in self._movings:
             moving.close()
         self._movings = []
 
     def _is_opened(self, out: list[Frame]) -> bool:
-        if time.monotonic() < self._again_at:
-            return False
-        self._again_at = time.monotonic() + AGAIN_S
         try:
-            self._source = source = self._open()
+            source = self._opened()
         except SourceGoneError as error:
             if str(error) != self._gone:
                 self._lose(str(error), out)
+            return False
+        if source is None:
             return False
         self._gone = ""
         of = source.description
@@ -121,7 +118,7 @@ class Session:
     def _lose(self, why: str, out: list[Frame]) -> None:
         self.close()
         self._gone = line(why, 400)
-        self._again_at = time.monotonic() + AGAIN_S
+        self._look_later()
         out.append(_json("gone", {"words": self._gone}))
 
     def _hear(self, raw: str, out: list[Frame]) -> None:

@@ -30,20 +30,9 @@ from rigloop.replay.judged_parts import SignalFigures, Totals, Watched
 from rigloop.replay.records_again import seen_tasks
 from rigloop.replay.replay import LogPlan, log_plan, new_folder
 from rigloop.replay.script import CHUNK, Pace, rows
-from rigloop.replay.verdict import speed_rows
-from rigloop.run_folder.clocks import utc_text
-from rigloop.run_folder.manifest import (
-    DataFault,
-    Manifest,
-    Named,
-    Replay,
-    TaskFacts,
-    sha256_of,
-    versions,
-    write_manifest,
-)
+from rigloop.replay.verdict import Findings, Replayed, keep_manifest, speed_rows
+from rigloop.run_folder.manifest import DataFault, Named, Replay, sha256_of
 from rigloop.run_folder.outcome import Outcome
-from rt_core.host.facts import host_facts
 from rt_core.loop.offline import Offline
 from rt_core.steps import Steps
 
@@ -100,30 +89,20 @@ def replay_long_log(
         bad.append(f"{parts.untold} more faults than the {len(parts.findings)} that are listed")
     notes = [f"{len(faults)} kinds of faults in the log, handled as listed"] if faults else []
     notes += run.watched.amber
-    manifest = Manifest(
-        kind="replay",
-        rig=Named(loaded.name, loaded.sha256),
-        kernels=tuple(Named(name, kernel.hash) for name, kernel in kernels.items()),
-        started=utc_text(),
-        duration_s=parts.duration_s,
-        verdict="bad" if bad else "good",
-        reasons=tuple(bad or notes),
-        tasks={
-            name: TaskFacts(task.period_us * 1000, f"{name}.npy", cycles=run.cycles[name])
-            for name, task in loaded.rig.tasks.items()
-        },
-        versions=versions(),
-        host=host_facts(),
-        faults=tuple(DataFault(**asdict(fault)) for fault in faults),
-        replay=Replay(
-            log=Named(path.name, sha256_of(path)),
-            mapping=parts.mapping.name,
-            rows=parts.n_rows,
-            speed=parts.duration_s / pace.total_s,
-            superseded=ticks.superseded,
-        ),
+    replay = Replay(
+        log=Named(path.name, sha256_of(path)),
+        mapping=parts.mapping.name,
+        rows=parts.n_rows,
+        speed=parts.duration_s / pace.total_s,
+        superseded=ticks.superseded,
     )
-    write_manifest(folder, manifest)
+    kinds = tuple(DataFault(**asdict(fault)) for fault in faults)
+    manifest = keep_manifest(
+        Replayed(folder, loaded, kernels, pace, page=False),
+        run.cycles,
+        Findings(bad, notes, parts.duration_s, {}, kinds),
+        replay,
+    )
     told = [f"{f.kind}: {f.count}, first at row {f.first_row}: {f.words}" for f in faults]
     kept = f"one of {every} recorded" if every else "none recorded"
     shown = [

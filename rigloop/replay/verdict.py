@@ -97,7 +97,9 @@ def conclude_log(done: Replayed, log: EncoderLog, superseded: int, measured: lis
     notes = [f"{kinds_of_fault(len(faults))} in the log, handled as listed"] if faults else []
     notes += doubts.amber
     keep_observed_torque(folder, log)
-    manifest = _manifest(done, records, Findings(bad, notes, duration_s, signals, faults), replay)
+    manifest = keep_manifest(
+        done, lengths_of(records), Findings(bad, notes, duration_s, signals, faults), replay
+    )
     figures = [
         (
             "log",
@@ -151,7 +153,7 @@ def conclude_run(
         speed=duration_s / pace.total_s,
     )
     keep_smoothed(folder, loaded, again)
-    _manifest(done, again, Findings(bad, notes, duration_s, was.signals), replay)
+    keep_manifest(done, lengths_of(again), Findings(bad, notes, duration_s, was.signals), replay)
     figures = [
         ("run", run.name, f"{duration_s:.2f} s"),
         *((f"{task} cycles", f"{len(record)}", "") for task, record in before.items()),
@@ -182,7 +184,7 @@ def conclude_what_if(
         for role, where in was.signals.items()
         if where[0] in again and where[1] in _names(again[where[0]])
     }
-    _manifest(done, again, Findings(bad, notes, duration_s, signals), replay)
+    keep_manifest(done, lengths_of(again), Findings(bad, notes, duration_s, signals), replay)
     (folder / DIFFERENCES).write_bytes(
         msgspec.json.format(msgspec.json.encode({"changed": changed, "comparison": found}))
     )
@@ -233,7 +235,10 @@ def _failures(loaded: LoadedRig, records: Records) -> list[str]:
     return found
 
 
-def _manifest(done: Replayed, records: Records, found: Findings, replay: Replay) -> Manifest:
+def keep_manifest(
+    done: Replayed, cycles: Mapping[str, int], found: Findings, replay: Replay
+) -> Manifest:
+    """Write the manifest of a replay, `cycles` by task, and its page where one is wanted."""
     loaded = done.loaded
     manifest = Manifest(
         kind="replay",
@@ -244,9 +249,7 @@ def _manifest(done: Replayed, records: Records, found: Findings, replay: Replay)
         verdict="bad" if found.bad else "good",
         reasons=tuple(found.bad or found.notes),
         tasks={
-            name: TaskFacts(
-                period_ns=task.period_us * 1000, record=f"{name}.npy", cycles=len(records[name])
-            )
+            name: TaskFacts(task.period_us * 1000, f"{name}.npy", cycles=cycles[name])
             for name, task in loaded.rig.tasks.items()
         },
         versions=versions(),
@@ -259,6 +262,11 @@ def _manifest(done: Replayed, records: Records, found: Findings, replay: Replay)
     if done.page:
         write_report(done.folder)
     return manifest
+
+
+def lengths_of(records: Records) -> dict[str, int]:
+    """Return the number of cycles of each record."""
+    return {task: len(record) for task, record in records.items()}
 
 
 def _names(record: np.ndarray) -> tuple[str, ...]:

@@ -56,7 +56,7 @@ class Comparison(msgspec.Struct, frozen=True):
             return f"equal bit for bit: {self.values} values of {self.signals} signals"
         first = self.differences[0]
         return (
-            f"{len(self.differences)} of {self.signals} signals differ, first {first.path} "
+            f"{len({d.path for d in self.differences})} of {self.signals} signals differ, first {first.path} "
             f"at {first.first_t_s:g} s (cycle {first.first_row} of {first.task})"
         )
 

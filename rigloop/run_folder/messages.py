@@ -57,6 +57,9 @@ class Order(msgspec.Struct, forbid_unknown_fields=True):
     mode: Mode = Mode.DEGRADED
     inject: tuple[str, ...] = ()  # faults on purpose, as on the command line
     stay_s: float = 0.0  # how long the run goes on after its guard has tripped
+    # of a series of faults, in seconds: for how long each arming lasts at most. The n-th fault strikes in the n-th, and
+    # after each the supervisor arms again. Empty: one arming, in which all strike
+    series: tuple[float, ...] = ()
     reset_drives: bool = False  # a person asked for the reset of drives in their fault state
     argument: str = ""  # what a command line takes for the rig, where a sentence names a command
     limited: Limited | None = None  # the torque limit, as far as the files beside the rig tell

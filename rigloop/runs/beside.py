@@ -158,13 +158,20 @@ def _changes(diff: RunDiff) -> Table:
 def _differences(diff: RunDiff) -> Table:
     found = diff.signals.differences[:MOST_DIFFERENCES]
     rows: list[list[Cell]] = [
-        [d.path, f"{d.first_t_s:.4f}", f"{d.differing:,}", _number(d.largest), _number(d.rms)]
+        [
+            d.path,
+            d.task,
+            f"{d.first_t_s:.4f}",
+            f"{d.differing:,}",
+            _number(d.largest),
+            _number(d.rms),
+        ]
         for d in found
     ]
     left = len(diff.signals.differences) - len(rows)
     note = f"and {left} more: `rigloop diff` has all" if left else ""
     heads = figures("First, s", "Cycles", "Largest", "RMS")
-    return Table([*words("Signal"), *heads], rows, note=note)
+    return Table([*words("Signal", "Task"), *heads], rows, note=note)
 
 
 def _or_dash(text: str | None) -> str:

@@ -115,6 +115,7 @@ def show_comparison(comparison: Comparison, console: Console) -> None:
     rows: list[list[Cell]] = [
         [
             d.path,
+            d.task,
             f"{d.first_t_s:.4f}",
             f"{d.first_row}",
             f"{d.differing}",
@@ -124,7 +125,10 @@ def show_comparison(comparison: Comparison, console: Console) -> None:
     ]
     if rows:
         heads = figures("first s", "cycle", "cycles", "before", "after", "largest", "rms")
-        show(Table([*words("signal", folds=True), *heads], rows, most=MOST_SIGNALS), console)
+        show(
+            Table([*words("signal", folds=True), *words("task"), *heads], rows, most=MOST_SIGNALS),
+            console,
+        )
     for which, paths in (("before", comparison.only_before), ("after", comparison.only_after)):
         if paths:
             line(f"only {which}: {', '.join(paths[:8])}{', …' if len(paths) > 8 else ''}", console)

@@ -8,8 +8,9 @@ from functools import cache
 from io_bridge.host.namespace import why_not
 from rig_configs.mistakes import ConfigError, Mistake, near
 from rigloop.inject.faults import FAULTS
-from rigloop.inject.kinds import ON_VETH, Reaction
+from rigloop.inject.kinds import ON_VETH, STOP, WATCHDOG, InCycle, Reaction
 from rigloop.safety.answers import Answer
+from rt_core.injection.inject import Act
 
 no_veth = cache(why_not)
 
@@ -23,6 +24,13 @@ def is_measurable(answer: Answer) -> bool:
 def is_measured(answer: Answer) -> bool:
     """Decide if a run can show the reaction on this machine."""
     return is_measurable(answer) and not (answer.fault.needs in ON_VETH and no_veth() is not None)
+
+
+def in_series(answer: Answer) -> bool:
+    """Decide if a rig is armed again after a fault: one in the cycle that its arming ends, and no thread or process."""
+    acts = answer.fault.acts
+    stays = isinstance(acts, InCycle) and acts.act not in (Act.HANG, Act.MOVE)
+    return stays and not {WATCHDOG, STOP} & {*answer.stated.found_by}
 
 
 def known_faults(names: Sequence[str] | None) -> frozenset[str]:

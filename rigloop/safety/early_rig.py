@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import tomlkit
 
@@ -46,8 +46,17 @@ def early_rig(loaded: LoadedRig, backend: Literal["simulated", "veth"]) -> Loade
     return replace(loaded, name=name, text=text, rig=rig, origin=loaded.origin or loaded)
 
 
-def pushes_at_s(rig: Rig) -> float:
-    """Return the second after arming at which an early rig pushes."""
+class Times(NamedTuple):
+    """The second after the first arming, and after a later one, at which an early rig pushes."""
+
+    first_s: float
+    later_s: float
+
+
+def times_of(rig: Rig) -> Times:
+    """Return when an early rig pushes."""
     drives = [drive for bus in find_buses(rig).values() for drive in bus.drives.values()]
     knows = all(drive.plant is not None for drive in drives)
-    return RAMP_IN_S + (START_S if knows else OTHER_START_S) + SETTLED_S
+    later_s = RAMP_IN_S + SETTLED_S
+    # once they have begun, the hands never rest
+    return Times(later_s + (START_S if knows else OTHER_START_S), later_s)

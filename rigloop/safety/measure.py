@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
 from rig_configs.load import LoadedRig
-from rigloop.bench.fault_trials import APART_S, Trial, attempt, sweep, warm_up
+from rigloop.bench.fault_trials import Tried, attempt, sweep, warm_up
 from rigloop.inject.judge import judge
-from rigloop.inject.kinds import ON_VETH, WATCHDOG, InCycle, Needs
+from rigloop.inject.kinds import ON_VETH, WATCHDOG
 from rigloop.inject.limits import limits_of
-from rigloop.inject.request import MOST, again
+from rigloop.inject.request import again
 from rigloop.run_folder import messages
 from rigloop.run_folder.last_state import record_of
 from rigloop.run_folder.manifest import Injected
 from rigloop.run_folder.not_started import NotStartedError
 from rigloop.safety.answers import Answer
-from rigloop.safety.chosen import is_measurable, is_measured
-from rigloop.safety.early_rig import early_rig, pushes_at_s
+from rigloop.safety.chosen import is_measurable
+from rigloop.safety.early_rig import early_rig, times_of
+from rigloop.safety.experiments import Experiment, experiments
 from rt_core.plan import loop_signal
 
 TRIES = 4  # of a fault that a run did not come to: the host had ended it before
-ON_VETH_AT_S = 1.0  # on a virtual cable an emulated drive takes longer to push
-LASTS_S = 2.5  # for which a run may go on after a fault that should end it
+TRIES_ON_VETH = 10  # a frame on a virtual cable waits for more of the host
+TOLD = 20  # lines of progress
 NO_TORQUE = "there was no torque before it"
 MOST_WHY = 3
 
@@ -74,58 +75,6 @@ Outcome = dict[tuple[str, str], Measured]
 """By guard and fault."""
 
 
-@dataclass(frozen=True)
-class Experiment:
-    """One live run, and the answers that it shows: for each injection those of the axes that see it."""
-
-    trial: Trial
-    shows: tuple[tuple[Answer, ...], ...]
-
-    @property
-    def rows(self) -> list[tuple[str, str]]:
-        """Return guard and fault of each answer."""
-        return [(answer.guard, answer.fault.name) for group in self.shows for answer in group]
-
-
-def experiments(answers: Sequence[Answer], at_s: float) -> list[Experiment]:
-    """Return the runs that show these answers: those that end the torque alone, others side by side."""
-    measured = [answer for answer in answers if is_measured(answer)]
-    ends: dict[tuple[str, ...], list[Answer]] = {}
-    beside: dict[str, list[Answer]] = {}
-    for answer in measured:
-        if answer.ends:
-            ends.setdefault((answer.fault.name, *answer.scope), []).append(answer)
-        else:
-            beside.setdefault(answer.guard, []).append(answer)
-    found = [_ending(group, at_s) for group in ends.values()]
-    for group in beside.values():
-        # what lasts to the end of the run comes last
-        group.sort(key=_lasts)
-        found += [_side_by_side(group[i : i + MOST], at_s) for i in range(0, len(group), MOST)]
-    return found
-
-
-def _lasts(answer: Answer) -> bool:
-    return isinstance(answer.fault.acts, InCycle) and answer.fault.acts.cycles == 0
-
-
-def _ending(group: Sequence[Answer], at_s: float) -> Experiment:
-    first = group[0]
-    if first.fault.needs in ON_VETH:
-        at_s = max(at_s, ON_VETH_AT_S)
-    stated_s = (first.ms(first.stated.zero) or 0.0) * 1e-3
-    seconds = at_s + stated_s + LASTS_S + first.fault.lasts_s
-    trial = Trial((f"{first.name}@{at_s:g}",), seconds, first.fault.needs)
-    return Experiment(trial, (tuple(group),))
-
-
-def _side_by_side(group: Sequence[Answer], at_s: float) -> Experiment:
-    asked = tuple(f"{answer.name}@{at_s + APART_S * i:.2f}" for i, answer in enumerate(group))
-    seconds = at_s + APART_S * (len(group) + 1)
-    needs: Needs = next((answer.fault.needs for answer in group if answer.fault.needs), "")
-    return Experiment(Trial(asked, seconds, needs), tuple((answer,) for answer in group))
-
-
 def measure(
     loaded: LoadedRig,
     answers: Sequence[Answer],
@@ -151,45 +100,46 @@ def measure(
     """
     early = early_rig(loaded, "simulated")
     on_veth = early_rig(loaded, "veth")
-    todo = experiments(answers, pushes_at_s(early.rig))
+    todo = experiments(answers, times_of(early.rig), repeats)
     runs.mkdir(parents=True, exist_ok=True)
     warm_up(early)
     found: Outcome = {
         (answer.guard, answer.fault.name): Measured() for answer in answers if is_measurable(answer)
     }
-    say(f"{len(todo)} runs a repeat, {repeats} repeats")
-    for repeat in range(1, repeats + 1):
-        late = 0
-        for experiment in list(todo):
-            rig = on_veth if experiment.trial.needs in ON_VETH else early
-            late += _repeat(rig, experiment, runs, found)
+    say(f"{len(todo)} runs, {repeats} repeats of each fault")
+    hopeless: set[tuple[str, str]] = set()
+    late = told = 0
+    for number, experiment in enumerate(todo, 1):
+        rig = on_veth if experiment.trial.needs in ON_VETH else early
+        if hopeless.isdisjoint(experiment.rows):
+            late += _shown(rig, experiment, runs, found)
             if rig is on_veth and not any(found[key].repeats for key in experiment.rows):
-                todo.remove(experiment)  # this machine does not carry these frames in time
-        words = f", {late} not as stated" if late else ""
-        say(f"repeat {repeat} of {repeats}: {len(todo)} runs{words}")
+                hopeless |= {*experiment.rows}  # this machine does not carry these frames in time
+        if number * TOLD // len(todo) > told or number == len(todo):
+            told = number * TOLD // len(todo)
+            words = f", {late} reactions not as stated" if late else ""
+            say(f"run {number} of {len(todo)}{words}")
     return found
 
 
-def _repeat(loaded: LoadedRig, experiment: Experiment, runs: Path, found: Outcome) -> int:
-    """Count a repeat of a run; return how many answers were not as stated."""
+def _shown(loaded: LoadedRig, experiment: Experiment, runs: Path, found: Outcome) -> int:
+    """Count what a run shows, and those after it which try again what it did not; return how many answers were not as
+    stated."""
     late = 0
     left = experiment
-    for _ in range(TRIES):
+    tries = TRIES_ON_VETH if experiment.trial.needs in ON_VETH else TRIES
+    while tries:
         tried = attempt(loaded, left.trial, runs)
         _refuse_without_rights(tried.folder)
         spoilt, bad = [], 0
-        for number, answers in enumerate(left.shows):
-            for answer in answers:
-                _, injected = tried.faults[number]
-                if answer is not answers[0]:
-                    injected = _seen_by(answer, number, loaded, left.trial, tried.folder)
-                row = found[answer.guard, answer.fault.name]
-                if is_spoilt(injected):
-                    row.spoilt += 1
-                    spoilt.append(number)
-                else:
-                    row.add(injected, clock_ms(answer, injected, tried.folder))
-                    bad += not injected.good
+        for answer, number, injected in _seen_by_all(left, tried, loaded):
+            row = found[answer.guard, answer.fault.name]
+            if is_spoilt(injected):
+                row.spoilt += 1
+                spoilt.append(number)
+            else:
+                row.add(injected, clock_ms(answer, injected, tried.folder))
+                bad += not injected.good
         if tried.left:
             bad += 1
             row.not_as_stated.append(f"left behind: {'; '.join(tried.left)[:120]}")
@@ -198,8 +148,34 @@ def _repeat(loaded: LoadedRig, experiment: Experiment, runs: Path, found: Outcom
             sweep(tried.folder)
         if not spoilt:
             break
-        left = _only(left, sorted(set(spoilt)))
+        again = sorted(set(spoilt))
+        # a fault that its series did not come to is tried as long as each run shows another one
+        tries -= len(again) == len(left.shows)
+        left = left.only(again)
     return late
+
+
+def _seen_by_all(
+    experiment: Experiment, tried: Tried, loaded: LoadedRig
+) -> Iterator[tuple[Answer, int, Injected]]:
+    """Yield each answer that a run shows, the number of its injection, and what became of that."""
+    asked = again(experiment.trial.asked, loaded.rig, series=bool(experiment.trial.series))
+    final = tried.folder / "final.json"
+    signals = json.loads(final.read_bytes()) if final.exists() else None
+    for place in range(max(map(len, experiment.shows))):
+        # the axes beside the one that is struck see the same injection with limits of their own
+        shown = {n: group[place] for n, group in enumerate(experiment.shows) if place < len(group)}
+        judged = [injected for _, injected in tried.faults]
+        if place:
+            seen_by = [
+                replace(injection, lim=limits_of(loaded.rig, shown[n].guard))
+                if n in shown
+                else injection
+                for n, injection in enumerate(asked)
+            ]
+            judged = judge(tried.folder, seen_by, signals)
+        for number, answer in shown.items():
+            yield answer, number, judged[number]
 
 
 def is_spoilt(injected: Injected) -> bool:
@@ -227,22 +203,6 @@ def clock_ms(answer: Answer, injected: Injected, folder: Path) -> float:
     beyond = max(0, end - int(cycles[last])) - max(0, began - int(cycles[first]))
     ns = float(record["t_ns"][last] - record["t_ns"][first])
     return ns * 1e-6 + beyond * answer.lim.period_s * 1e3
-
-
-def _only(experiment: Experiment, numbers: Sequence[int]) -> Experiment:
-    trial = replace(experiment.trial, asked=tuple(experiment.trial.asked[i] for i in numbers))
-    return Experiment(trial, tuple(experiment.shows[i] for i in numbers))
-
-
-def _seen_by(
-    answer: Answer, number: int, loaded: LoadedRig, trial: Trial, folder: Path
-) -> Injected:
-    """Return what another axis made of a fault that all of them see."""
-    asked = again(trial.asked, loaded.rig)
-    asked[number] = replace(asked[number], lim=limits_of(loaded.rig, answer.guard))
-    final = folder / "final.json"
-    signals = json.loads(final.read_bytes()) if final.exists() else None
-    return judge(folder, asked, signals)[number]
 
 
 def _refuse_without_rights(folder: Path) -> None:

@@ -13,8 +13,9 @@ from rigloop.compose.wiring import load
 from rigloop.console.screen import say
 from rigloop.display.pages import fill
 from rigloop.inject.limits import limits_of
+from rigloop.inject.request import MOST
 from rigloop.safety.answers import Answer, answers_of, frame_ms
-from rigloop.safety.measure import TRIES
+from rigloop.safety.measure import TRIES, TRIES_ON_VETH
 from rigloop.safety.traced import NOT_SET, keys_against
 from rigloop.safety.view import KINDS, UNSEEN, found_by
 
@@ -36,6 +37,8 @@ def page() -> str:
         cut_off=", ".join(f"`{answer.fault.name}`" for answer in answers[0] if answer.cuts_off),
         example=_example(RIGS[0]),
         tries=TRIES,
+        tries_on_veth=TRIES_ON_VETH,
+        most=MOST,
     )
     return text.rstrip("\n") + "\n"
 

@@ -39,11 +39,6 @@ class Measured:
     rms: float
     frequency_hz: float
 
-    @property
-    def peak_to_peak(self) -> float:
-        """Maximum minus minimum."""
-        return self.maximum - self.minimum
-
 
 def measure(t_s: Array, values: Array) -> Measured:
     """Return the figures of a signal.

@@ -42,20 +42,6 @@ class Setup(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
         return 1 if self.mode == "single" else self.count
 
 
-def read_setup(text: bytes | str) -> Setup:
-    """Read settings from JSON.
-
-    Raises
-    ------
-    SetupError
-        An unknown key, or a value beyond its limits.
-    """
-    try:
-        return checked(msgspec.json.decode(text, type=Setup))
-    except msgspec.DecodeError as error:
-        raise SetupError(f"settings of the scope: {error}") from None
-
-
 def checked(setup: Setup) -> Setup:
     """Return settings that were made by a program, once their limits hold.
 

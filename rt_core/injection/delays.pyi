@@ -1,8 +1,8 @@
-from typing import Any
+from rt_core.cycle_block import CycleBlock
 
 KINDS: tuple[str, ...]
 
-class DelayBlock:
+class DelayBlock(CycleBlock):
     """A block whose every N-th step takes longer, for a reason of its own.
 
     Its witness counts 10 units of work a step; only more `iterations` add to it. `denormals` computes with denormal
@@ -24,17 +24,11 @@ class DelayBlock:
     For proofs only: it makes the cycle late.
     """
 
-    name: str
-    reads: dict[str, str]
-    writes: dict[str, str]
-
     def __init__(
         self, name: str, kind: str, burn_ns: int, *, every: int = 1, first: int = 0
     ) -> None: ...
-    def bind(self, reads: Any, writes: Any) -> None: ...
-    def capsule(self) -> Any: ...
 
-class PageBlock:
+class PageBlock(CycleBlock):
     """A block that writes one word of each of its pages in each step.
 
     Parameters
@@ -52,17 +46,11 @@ class PageBlock:
     Safe: 2 n writes at most.
     """
 
-    name: str
-    reads: dict[str, str]
-    writes: dict[str, str]
-
     def __init__(
         self, name: str, n: int, *, known: bool = True, touched_first: bool = False
     ) -> None: ...
-    def bind(self, reads: Any, writes: Any) -> None: ...
-    def capsule(self) -> Any: ...
 
-class HoleBlock:
+class HoleBlock(CycleBlock):
     """A block whose thread can be held up from outside so that its own CPU clock does not show it.
 
     A host that takes the core without a report looks the same. The time passes in a signal handler.
@@ -72,12 +60,6 @@ class HoleBlock:
     For proofs only.
     """
 
-    name: str
-    reads: dict[str, str]
-    writes: dict[str, str]
-
     def __init__(self, name: str) -> None: ...
     def strike(self, thread: int, ns: int) -> None:
         """Hold up a thread of this process, by the kernel's number, for so long, wherever it is just now."""
-    def bind(self, reads: Any, writes: Any) -> None: ...
-    def capsule(self) -> Any: ...

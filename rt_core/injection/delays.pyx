@@ -1,12 +1,10 @@
 """Delays of a known kind, for proofs: a block that takes longer for a reason of its own, and holes from outside."""
-from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int64_t, uintptr_t
 
-from rt_core.block cimport BlockView
+from rt_core.cycle_block cimport CycleBlock
 from rt_core.loop.clock cimport now_ns, relax, thread_cpu_ns
 from rt_core.loop.warm cimport warm_write
 
-from rt_core.block import BLOCK_ABI
 
 cdef extern from "<sys/mman.h>" nogil:
     const int PROT_READ
@@ -140,14 +138,10 @@ cdef int step_delay(void *self, int64_t t_ns) noexcept nogil:
     return 0
 
 
-cdef class DelayBlock:
+cdef class DelayBlock(CycleBlock):
     """See delays.pyi."""
 
-    cdef readonly str name
-    cdef readonly dict reads
-    cdef readonly dict writes
     cdef Delay delay
-    cdef BlockView view
 
     def __init__(self, name, kind, burn_ns, *, every=1, first=0):
         if kind not in KINDS or burn_ns < 0 or every < 1 or first < 0:
@@ -167,9 +161,7 @@ cdef class DelayBlock:
                 raise MemoryError()
             # memory that is locked can be given back only once it is not
             munlock(self.delay.memory, self.delay.bytes)
-        self.view.abi = BLOCK_ABI
-        self.view.step = step_delay
-        self.view.self = &self.delay
+        self.run_by(step_delay, &self.delay, 0)
         self.view.work = &self.delay.work
         self.view.bytes = sizeof(Delay)
 
@@ -181,9 +173,6 @@ cdef class DelayBlock:
         cdef uintptr_t burned = writes[0], cpu = writes[1]
         self.delay.burned_ns = <double *>burned
         self.delay.cpu_ns = <double *>cpu
-
-    def capsule(self):
-        return PyCapsule_New(&self.view, "rigloop.block", NULL)
 
 
 cdef struct Pages:
@@ -206,14 +195,10 @@ cdef int step_memory(void *self, int64_t t_ns) noexcept nogil:
     return 0
 
 
-cdef class PageBlock:
+cdef class PageBlock(CycleBlock):
     """See delays.pyi."""
 
-    cdef readonly str name
-    cdef readonly dict reads
-    cdef readonly dict writes
     cdef Pages pages
-    cdef BlockView view
 
     def __init__(self, name, n, *, known=True, touched_first=False):
         if not 1 <= n <= 65536:
@@ -229,10 +214,7 @@ cdef class PageBlock:
             raise MemoryError()
         self.pages.n = n
         self.pages.touched_first = touched_first
-        self.view.abi = BLOCK_ABI
-        self.view.step = step_memory
-        self.view.self = self.pages.memory
-        self.view.bytes = n * PAGE if known else 0
+        self.run_by(step_memory, self.pages.memory, n * PAGE if known else 0)
 
     def __dealloc__(self):
         if self.pages.memory != NULL:
@@ -242,9 +224,6 @@ cdef class PageBlock:
         cdef uintptr_t done = writes[0]
         self.pages.done = <double *>done
         (<Pages *>self.pages.memory)[0] = self.pages
-
-    def capsule(self):
-        return PyCapsule_New(&self.view, "rigloop.block", NULL)
 
 
 cdef struct Victim:
@@ -259,26 +238,14 @@ cdef int step_victim(void *self, int64_t t_ns) noexcept nogil:
     return 0
 
 
-cdef class HoleBlock:
+cdef class HoleBlock(CycleBlock):
     """See delays.pyi."""
 
-    cdef readonly str name
-    cdef readonly dict reads
-    cdef readonly dict writes
     cdef Victim victim
-    cdef BlockView view
 
     def __init__(self, name):
         self.name, self.reads, self.writes = name, {}, {}
-        self.view.abi = BLOCK_ABI
-        self.view.step = step_victim
-        self.view.self = &self.victim
+        self.run_by(step_victim, &self.victim, 0)
 
     def strike(self, int thread, int64_t ns):
         ask_for_hole(thread, ns)
-
-    def bind(self, reads, writes):
-        pass
-
-    def capsule(self):
-        return PyCapsule_New(&self.view, "rigloop.block", NULL)

@@ -2,6 +2,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any
 
+from rt_core.cycle_block import CycleBlock
 from rt_core.plan import Task
 
 READS: tuple[str, ...]
@@ -22,7 +23,7 @@ class Act(IntEnum):
     KEEP = ...
     SCALE = ...
 
-class InjectionBlock:
+class InjectionBlock(CycleBlock):
     """One fault on purpose, at a nominal time after arming.
 
     Parameters
@@ -47,6 +48,9 @@ class InjectionBlock:
         Signals in the task's image, its own or mirrors, that are written over; at most 8.
     order : int
         Address of a float64 cell outside of the table, for `Act.ORDER`; `keep` owns it.
+    arming : int
+        The arming that it strikes in, from 1: `at_s` counts from there, and it ends at the latest when `arm` is taken
+        back. 0: the first one, and what lasts to the end does so whatever becomes of `arm`.
 
     Raises
     ------
@@ -61,9 +65,6 @@ class InjectionBlock:
     call; the others stay in user space.
     """
 
-    name: str
-    reads: dict[str, str]
-    writes: dict[str, str]
     act: Act
     def __init__(
         self,
@@ -80,6 +81,5 @@ class InjectionBlock:
         cells: Sequence[str] = (),
         order: int = 0,
         keep: Any = None,
+        arming: int = 0,
     ) -> None: ...
-    def bind(self, reads: Sequence[int], writes: Sequence[int]) -> None: ...
-    def capsule(self) -> Any: ...

@@ -1,15 +1,13 @@
 """Faults on purpose, from inside the cycle; a run without them has none of this in it."""
 import os
 
-from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int64_t, uintptr_t
 
-from rt_core.block cimport BlockView
+from rt_core.cycle_block cimport CycleBlock
 from rt_core.loop.clock cimport now_ns, relax, wait_until
 from rt_core.shared cimport load_acquire, load_relaxed, store_relaxed, store_release
 from rt_core.loop.thread cimport join_thread, pthread_t, settle_thread, start_thread
 
-from rt_core.block import BLOCK_ABI
 
 cdef extern from "<semaphore.h>" nogil:
     ctypedef struct sem_t:
@@ -56,6 +54,9 @@ cdef struct Injection:
     double *cells[MOST_CELLS]
     double kept[MOST_CELLS]
     int n_cells
+    int64_t arming               # the one that it strikes in; 0: the first, and from there on for good
+    int64_t armings              # seen
+    bint arm_is_up
     bint armed
     int64_t armed_ns
     int64_t n                    # cycles since it began
@@ -126,13 +127,23 @@ cdef int _act(Injection *x) noexcept nogil:
     return 0
 
 
+cdef void _follow_arm(Injection *x, int64_t t_ns) noexcept nogil:
+    cdef bint up = x.arm[0] > 0.5
+    if up and not x.arm_is_up:
+        x.armings += 1
+        if x.armings == (x.arming if x.arming else 1):
+            x.armed = True
+            x.armed_ns = t_ns
+    elif not up and x.arming:
+        x.armed = False
+    x.arm_is_up = up
+
+
 cdef int step_injection(void *self, int64_t t_ns) noexcept nogil:
     cdef Injection *x = <Injection *>self
     cdef bint acts
     cdef int i
-    if x.arm[0] > 0.5 and not x.armed:
-        x.armed = True
-        x.armed_ns = t_ns
+    _follow_arm(x, t_ns)
     acts = (
         x.armed and t_ns - x.armed_ns >= x.at_ns and (x.cycles == 0 or x.n < x.cycles)
     )
@@ -153,25 +164,23 @@ cdef int step_injection(void *self, int64_t t_ns) noexcept nogil:
     return _act(x)
 
 
-cdef class InjectionBlock:
+cdef class InjectionBlock(CycleBlock):
     """See inject.pyi."""
 
-    cdef readonly str name
-    cdef readonly dict reads
-    cdef readonly dict writes
     cdef readonly object act
     cdef object _task
     cdef object _keep
     cdef Injection injection
-    cdef BlockView view
 
     def __init__(self, name, act, *, task, arm, own_cycle, at_s, cycles=1, every=1, value=0.0, cells=(),
-                 order=0, keep=None):
+                 order=0, keep=None, arming=0):
         mistakes = []
         if not 0 <= at_s < 1e6:
             mistakes.append(f"at_s = {at_s}: 0 to 1e6 s after arming")
         if cycles < 0 or every < 1:
             mistakes.append(f"cycles = {cycles}, every = {every}: at least 0 and 1")
+        if arming < 0:
+            mistakes.append(f"arming = {arming}: at least 0")
         if act in (Act.SET, Act.ADD, Act.KEEP, Act.SCALE) and not 1 <= len(cells) <= MOST_CELLS:
             mistakes.append(f"{len(cells)} cells: 1 to {MOST_CELLS}")
         if act == Act.ORDER and not order:
@@ -197,14 +206,13 @@ cdef class InjectionBlock:
         x.at_ns = <int64_t>(at_s * 1e9)
         x.cycles = cycles
         x.every = every
+        x.arming = arming
         x.value = value
         x.n_cells = len(cells)
         x.half_period_ns = task.period_ns // 2
         x.other_core = others[0] if others else 0
         x.order = <double *><uintptr_t>order
-        self.view.abi = BLOCK_ABI
-        self.view.step = step_injection
-        self.view.self = x
+        self.run_by(step_injection, x, 0)
 
     def bind(self, reads, writes):
         cdef Injection *x = &self.injection
@@ -238,6 +246,3 @@ cdef class InjectionBlock:
             with nogil:
                 join_thread(thief.id)
             sem_destroy(&thief.wanted)
-
-    def capsule(self):
-        return PyCapsule_New(&self.view, "rigloop.block", NULL)

@@ -1,7 +1,6 @@
-from collections.abc import Sequence
-from typing import Any
+from rt_core.cycle_block import CycleBlock
 
-class BusyBlock:
+class BusyBlock(CycleBlock):
     """Take `burn_ns` of wall time, in the steps `first`, `first + every`, ...
 
     Writes `<name>/burned_ns`, and `<name>/cpu_ns`: the part of it in which the thread had its core.
@@ -23,10 +22,6 @@ class BusyBlock:
     its purpose.
     """
 
-    name: str
-    reads: dict[str, str]
-    writes: dict[str, str]
-
     def __init__(
         self,
         name: str,
@@ -37,20 +32,14 @@ class BusyBlock:
         sleeps: bool = False,
         of_cpu: bool = False,
     ) -> None: ...
-    def bind(self, reads: Sequence[int], writes: Sequence[int]) -> None: ...
-    def capsule(self) -> Any: ...
 
-class SleepProbe:
+class SleepProbe(CycleBlock):
     """Write whether another thread of this process sleeps just now, `<name>/asleep`; zero before `watch`.
 
     Real time
     ---------
     Bounded, but it reads a file of the kernel's: for measurements only.
     """
-
-    name: str
-    reads: dict[str, str]
-    writes: dict[str, str]
 
     def __init__(self, name: str) -> None: ...
     def watch(self, thread: int) -> None:
@@ -61,5 +50,3 @@ class SleepProbe:
         OSError
             There is no such thread.
         """
-    def bind(self, reads: Sequence[int], writes: Sequence[int]) -> None: ...
-    def capsule(self) -> Any: ...

@@ -1,13 +1,11 @@
 """The load of benchmarks and of fault injection: a block that burns time, and one that looks at another thread."""
 import os
 
-from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int64_t, uintptr_t
 
-from rt_core.block cimport BlockView
+from rt_core.cycle_block cimport CycleBlock
 from rt_core.loop.clock cimport now_ns, relax, thread_cpu_ns, wait_until
 
-from rt_core.block import BLOCK_ABI
 
 cdef extern from "<unistd.h>" nogil:
     ssize_t pread(int file, void *to, size_t size, long offset)
@@ -46,14 +44,10 @@ cdef int step_burn(void *self, int64_t t_ns) noexcept nogil:
     return 0
 
 
-cdef class BusyBlock:
+cdef class BusyBlock(CycleBlock):
     """See load.pyi."""
 
-    cdef readonly str name
-    cdef readonly dict reads
-    cdef readonly dict writes
     cdef Burn burn
-    cdef BlockView view
 
     def __init__(self, name, burn_ns, *, every=1, first=0, sleeps=False, of_cpu=False):
         if burn_ns < 0 or every < 1 or first < 0:
@@ -69,17 +63,12 @@ cdef class BusyBlock:
         self.burn.first = first
         self.burn.sleeps = sleeps
         self.burn.of_cpu = of_cpu
-        self.view.abi = BLOCK_ABI
-        self.view.step = step_burn
-        self.view.self = &self.burn
+        self.run_by(step_burn, &self.burn, 0)
 
     def bind(self, reads, writes):
         cdef uintptr_t burned = writes[0], cpu = writes[1]
         self.burn.burned_ns = <double *>burned
         self.burn.cpu_ns = <double *>cpu
-
-    def capsule(self):
-        return PyCapsule_New(&self.view, "rigloop.block", NULL)
 
 
 cdef struct Look:
@@ -100,14 +89,10 @@ cdef int step_look(void *self, int64_t t_ns) noexcept nogil:
     return 0
 
 
-cdef class SleepProbe:
+cdef class SleepProbe(CycleBlock):
     """See load.pyi."""
 
-    cdef readonly str name
-    cdef readonly dict reads
-    cdef readonly dict writes
     cdef Look look
-    cdef BlockView view
 
     def __cinit__(self):
         self.look.file = -1
@@ -116,9 +101,7 @@ cdef class SleepProbe:
         self.name = name
         self.reads = {}
         self.writes = {"asleep": f"{name}/asleep"}
-        self.view.abi = BLOCK_ABI
-        self.view.step = step_look
-        self.view.self = &self.look
+        self.run_by(step_look, &self.look, 0)
 
     def __dealloc__(self):
         if self.look.file >= 0:
@@ -130,6 +113,3 @@ cdef class SleepProbe:
     def bind(self, reads, writes):
         cdef uintptr_t asleep = writes[0]
         self.look.asleep = <double *>asleep
-
-    def capsule(self):
-        return PyCapsule_New(&self.view, "rigloop.block", NULL)

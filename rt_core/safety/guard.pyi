@@ -1,7 +1,7 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import IntEnum
-from typing import Any
 
+from rt_core.cycle_block import CycleBlock
 from rt_core.safety.trips import GuardConfig
 
 MOST_OTHERS: int
@@ -49,7 +49,7 @@ def other_ports(other: str) -> tuple[str, str]:
     """Return the ports `with/OTHER/state` and `with/OTHER/trip`, by which the faults of another guard reach this
     one."""
 
-class Guard:
+class Guard(CycleBlock):
     """The last word on the torque: a block, last in the task that talks to the actuator.
 
     Ports read: `torque_request_nm`, `request_cycle` and `request_fault` (cycle
@@ -99,9 +99,6 @@ class Guard:
     Leaky buckets as in LinuxCNC's hm2_eth (+2, -1), of time.
     """
 
-    name: str
-    reads: dict[str, str]
-    writes: dict[str, str]
     config: GuardConfig
 
     def __init__(
@@ -113,5 +110,3 @@ class Guard:
         writes: Mapping[str, str] | None = None,
         name: str = "guard",
     ) -> None: ...
-    def bind(self, reads: Sequence[int], writes: Sequence[int]) -> None: ...
-    def capsule(self) -> Any: ...

@@ -18,11 +18,10 @@ that was taken along reaches nobody, so that no two guards hold each other in FA
 Time is that of the clock: skipped periods count in every age, hold and bucket. Comparisons are written so that a
 NaN counts as bad.
 """
-from cpython.pycapsule cimport PyCapsule_New
 from libc.math cimport NAN, fabs
 from libc.stdint cimport int64_t, uintptr_t
 
-from rt_core.block cimport BlockView
+from rt_core.cycle_block cimport CycleBlock
 from rt_core.safety.felt cimport (
     Felt, felt_begin, felt_frame, felt_motion, felt_request, felt_sent,
 )
@@ -32,7 +31,6 @@ from rt_core.safety.law cimport (
     guard_takes_along,
 )
 
-from rt_core.block import BLOCK_ABI
 
 OTHER = "with"                   # ports of guards whose faults reach this one: with/NAME/state, with/NAME/trip
 OPTIONAL = ("own_block", "request_block", "delivered")
@@ -173,15 +171,11 @@ cdef uintptr_t _cell_of(dict cells, str port) except? 0:
     return cells.get(port, 0)
 
 
-cdef class Guard:
+cdef class Guard(CycleBlock):
     """See guard.pyi."""
 
-    cdef readonly str name
-    cdef readonly dict reads
-    cdef readonly dict writes
     cdef readonly object config
     cdef Memory memory
-    cdef BlockView view
 
     def __init__(self, config, *, period_ns, reads, writes=None, name="guard"):
         mistakes = []
@@ -232,9 +226,7 @@ cdef class Guard:
         self.memory.law.good_cycle = NAN
         self.memory.law.request_age_ns = lim.max_request_age_ns
         self.memory.law.heartbeat_ns = -lim.heartbeat_timeout_ns - 1
-        self.view.abi = BLOCK_ABI
-        self.view.step = step_guard
-        self.view.self = &self.memory
+        self.run_by(step_guard, &self.memory, 0)
 
     def bind(self, reads, writes):
         """Take the address of one float64 cell per port, in the order of `reads` and `writes`."""
@@ -286,6 +278,3 @@ cdef class Guard:
         p.longest_saturated_ms = <double *>_cell_of(taken, "longest_saturated_ms")
         p.given_j = <double *>_cell_of(taken, "given_j")
         p.most_given_j = <double *>_cell_of(taken, "most_given_j")
-
-    def capsule(self):
-        return PyCapsule_New(&self.view, "rigloop.block", NULL)

@@ -16,7 +16,7 @@ from rigloop.scope.setup import Setup
 
 pytestmark = pytest.mark.slow
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks" / "service"
 
 
 @pytest.fixture(scope="module")

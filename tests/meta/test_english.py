@@ -103,7 +103,7 @@ def _prose() -> Iterator[tuple[Path, int, str]]:
     for path in sources(*ROOMS):
         yield from ((path, line, text) for line, text in docstrings(path))
         yield from ((path, line, text) for line, text in comments(path))
-    for path in sorted((ROOT / "docs").glob("*.md")):
+    for path in sorted((ROOT / "docs").rglob("*.md")):
         text = path.read_text()
         yield path, 1, SHOWN.sub(lambda shown: "\n" * shown[0].count("\n"), text)
 

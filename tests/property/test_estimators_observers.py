@@ -6,8 +6,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from estimators.augmented.ekf import AugmentedEkf
+from estimators.augmented.settings import AugmentedSettings
 from estimators.two_stage.kinematic_observer import KinematicObserver
 from estimators.two_stage.rotor_model import RotorModel
+from estimators.two_stage.stages import KinematicSettings
 from rigloop.bench.two_stage.slider_crank import SliderCrank
 
 noise = st.floats(1e-4, 1e2)
@@ -38,9 +40,16 @@ RUNAWAY = [
 def test_kinematic_covariance_stays_symmetric_and_positive(rows, position, acceleration, crank):
     model = SliderCrank(0.12, 0.25, 0.75, 1.56, 1.2) if crank else RotorModel(0.03)
     block = KinematicObserver(
-        "k", {"position_0": "a"}, {}, model=model, period_s=1e-3, position_noise=position,
-        acceleration_noise=acceleration, least_sensitivity=0.03,
-    )  # fmt: skip
+        "k",
+        model,
+        KinematicSettings(
+            period_s=1e-3,
+            position_noise=position,
+            acceleration_noise=acceleration,
+            least_sensitivity=0.03,
+        ),
+        reads={"position_0": "a"},
+    )
     z, u = (np.array(column)[:, None] for column in zip(*rows, strict=True))
     found = block.run(z, u)
     assert np.isfinite(found).all()
@@ -54,9 +63,17 @@ def test_kinematic_covariance_stays_symmetric_and_positive(rows, position, accel
 @given(samples, noise, noise, noise, noise)
 def test_augmented_covariance_stays_symmetric_and_positive(rows, position, acceleration, d, walk):
     block = AugmentedEkf(
-        "s", {"position_0": "a"}, {}, model=RotorModel(0.03, 0.1, 0.2), period_s=1e-3,
-        position_noise=position, acceleration_noise=acceleration, disturbance=d, walk_noise=walk,
-    )  # fmt: skip
+        "s",
+        RotorModel(0.03, 0.1, 0.2),
+        AugmentedSettings(
+            period_s=1e-3,
+            position_noise=position,
+            acceleration_noise=acceleration,
+            disturbance=d,
+            walk_noise=walk,
+        ),
+        reads={"position_0": "a"},
+    )
     z, u = (np.array(column)[:, None] for column in zip(*rows, strict=True))
     found = block.run(z, u, np.zeros_like(z))
     assert np.isfinite(found).all()
@@ -76,9 +93,16 @@ def test_unit_of_the_coordinate_scales_the_motion_and_nothing_else(rows, power):
 
     def run(scale):
         block = KinematicObserver(
-            "k", {"position_0": "a"}, {}, model=RotorModel(0.03), period_s=1e-3,
-            position_noise=0.01 * scale, acceleration_noise=0.5 * scale, held_noise=scale,
-        )  # fmt: skip
+            "k",
+            RotorModel(0.03),
+            KinematicSettings(
+                period_s=1e-3,
+                position_noise=0.01 * scale,
+                acceleration_noise=0.5 * scale,
+                held_noise=scale,
+            ),
+            reads={"position_0": "a"},
+        )
         return block.run(scale * z, scale * u)
 
     one, other = run(1.0), run(factor)

@@ -5,24 +5,27 @@ from __future__ import annotations
 import itertools
 import math
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from estimators.augmented.driveline_model import DrivelineModel
 from estimators.augmented.ekf import AugmentedEkf
+from estimators.augmented.settings import AugmentedSettings, UnscentedSettings
 from estimators.augmented.ukf import AugmentedUkf
 from estimators.encoder.filter import WRITE_PORTS, EncoderFilter
 from estimators.encoder.gains import process_noise, transition_matrix
 from estimators.two_stage.force_observer import ForceObserver
 from estimators.two_stage.kinematic_observer import KinematicObserver
 from estimators.two_stage.rotor_model import RotorModel
+from estimators.two_stage.stages import ForceSettings, KinematicSettings
 from rigloop.bench.consistency.scores import CYCLES, LOST, MARKS, Array, Run, marked, nees_of
 from rigloop.bench.driveline.driveline import MOTOR, SUPPLY_V
 from rigloop.bench.driveline.driveline import PERIOD_S as DRIVELINE_S
 from rigloop.bench.two_stage.slider_crank import SliderCrank
 from rigloop.bench.two_stage.two_stage import NOMINAL
 
+Form = Literal["A", "B"]
 DEG = math.pi / 180.0
 STEP_S = 5e-3  # of the four-bar
 T = 1e-3  # of rotors and slider-crank
@@ -109,9 +112,16 @@ def augmented_ukf_run(current_walk: float, current_noise: float, acceleration_no
             given[k] = model.measure(x, SUPPLY_V) + rng.normal(size=6) * noise
             x = model.move(x, SUPPLY_V, DRIVELINE_S) + rng.normal(size=9) * walk
         block = AugmentedUkf(
-            "bench", {}, {}, model=model, period_s=DRIVELINE_S, start=list(turning), start_noise=list(walk),
-            process_noise=list(walk), sample_noise=list(noise),
-        )  # fmt: skip
+            "bench",
+            model,
+            UnscentedSettings(
+                period_s=DRIVELINE_S,
+                start=list(turning),
+                start_noise=list(walk),
+                process_noise=list(walk),
+                sample_noise=list(noise),
+            ),
+        )
         inputs = np.tile(SUPPLY_V, (CYCLES, 1))
         return marked(block, 9, states, lambda a, b: block.run(inputs[a:b], given[a:b]), range(9))
 
@@ -168,9 +178,13 @@ def _slider_crank(rng: np.random.Generator) -> tuple[Array, KinematicObserver, A
     place = np.array([crank.place(a) for a in states[:, 0]])
     slider = place[:, 0] * turning + place[:, 1] * states[:, 1] ** 2
     block = KinematicObserver(
-        "bench", {"position_0": "-"}, {}, model=crank, period_s=T, position_noise=noise,
-        acceleration_noise=FELT, least_sensitivity=0.03,
-    )  # fmt: skip
+        "bench",
+        crank,
+        KinematicSettings(
+            period_s=T, position_noise=noise, acceleration_noise=FELT, least_sensitivity=0.03
+        ),
+        reads={"position_0": "-"},
+    )
     given = (
         states[:, 0] + noise * rng.normal(size=CYCLES),
         slider + FELT * rng.normal(size=CYCLES),
@@ -208,16 +222,18 @@ def cascade_run() -> Run:
 
 
 def _force_block(
-    form: str, inertia: float, known_std: float, balance: float, walk: float
+    form: Form, inertia: float, known_std: float, balance: float, walk: float
 ) -> ForceObserver:
     ports = {f"{part}_0": "-" for part in ("z", "zd", "zdd")}
     return ForceObserver(
-        "bench", ports, {}, model=RotorModel(inertia), form=form, known_noise=known_std,
-        balance_noise=balance, walk_noise=walk,
-    )  # fmt: skip
+        "bench",
+        RotorModel(inertia),
+        ForceSettings(form=form, known_noise=known_std, balance_noise=balance, walk_noise=walk),
+        reads=ports,
+    )
 
 
-def force_run(form: str) -> Run:
+def force_run(form: Form) -> Run:
     inertia, known_std, balance, walk = 0.03, 0.1, 0.05, 0.3
 
     def run(rng: np.random.Generator) -> tuple[Array, Array]:
@@ -249,9 +265,17 @@ def augmented_ekf_run() -> Run:
             z, zd = z + T * zd + b[0] * step, zd + b[1] * step
             force += walk * rng.normal()
         block = AugmentedEkf(
-            "bench", {"position_0": "-"}, {}, model=RotorModel(inertia), period_s=T, position_noise=noise,
-            acceleration_noise=felt, disturbance=disturbance, walk_noise=walk,
-        )  # fmt: skip
+            "bench",
+            RotorModel(inertia),
+            AugmentedSettings(
+                period_s=T,
+                position_noise=noise,
+                acceleration_noise=felt,
+                disturbance=disturbance,
+                walk_noise=walk,
+            ),
+            reads={"position_0": "-"},
+        )
         position, turning = (np.ascontiguousarray(samples[:, i : i + 1]) for i in range(2))
         return marked(
             block, 3, states,

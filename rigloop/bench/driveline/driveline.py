@@ -4,7 +4,7 @@ The published test: a direct on-line start at nominal torque, and from 2.5 s on 
 through the first torsional resonance. The shaft of the plant is without mass, as the filter's is, so the published
 false component at twice the shaft's rate is not in it.
 
-Source: `docs/observers.md`.
+Source: `docs/models/observers.md`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.augmented.driveline_model import DrivelineModel
+from estimators.augmented.settings import UnscentedSettings
 from estimators.augmented.ukf import AugmentedUkf
 
 Array = NDArray[np.float64]
@@ -120,9 +121,16 @@ def estimate(motion: Motion, changes: dict[str, float]) -> Array:
     """Return the load torque as the filter finds it, shape (n,), with parameters times `changes`."""
     parameters = MOTOR | {key: MOTOR[key] * share for key, share in changes.items()}
     block = AugmentedUkf(
-        "driveline", {}, {}, model=DrivelineModel(**parameters), period_s=PERIOD_S, start=[0.0] * 9,
-        start_noise=START_STD, process_noise=WALK_STD, sample_noise=SAMPLE_STD,
-    )  # fmt: skip
+        "driveline",
+        DrivelineModel(**parameters),
+        UnscentedSettings(
+            period_s=PERIOD_S,
+            start=[0.0] * 9,
+            start_noise=START_STD,
+            process_noise=WALK_STD,
+            sample_noise=SAMPLE_STD,
+        ),
+    )
     found = block.run(np.tile(SUPPLY_V, (len(motion.t_s), 1)), motion.samples)
     return found[:, 8]
 

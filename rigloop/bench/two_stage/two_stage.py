@@ -15,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.augmented.ekf import AugmentedEkf
+from estimators.augmented.settings import AugmentedSettings
 from estimators.two_stage.force_observer import ForceObserver
 from estimators.two_stage.kinematic_observer import KinematicObserver
+from estimators.two_stage.stages import ForceSettings, KinematicSettings
 from rigloop.bench.two_stage.slider_crank import SliderCrank
 
 Array = NDArray[np.float64]
@@ -170,15 +172,26 @@ def two_stage(
     """Kinematic observer, then force observer of form A; rate, acceleration (n, 3) and force (n,)."""
     model = SliderCrank(*NOMINAL)
     kinematic = KinematicObserver(
-        "kinematic", {"position_0": "-"}, {}, model=model, period_s=PERIOD_S,
-        position_noise=ANGLE_NOISE_RAD, acceleration_noise=acceleration_noise,
-        least_sensitivity=LEAST_SENSITIVITY_M, held_noise=0.5,
-    )  # fmt: skip
+        "kinematic",
+        model,
+        KinematicSettings(
+            period_s=PERIOD_S,
+            position_noise=ANGLE_NOISE_RAD,
+            acceleration_noise=acceleration_noise,
+            least_sensitivity=LEAST_SENSITIVITY_M,
+            held_noise=0.5,
+        ),
+        reads={"position_0": "-"},
+    )
     ports = {f"{part}_0": "-" for part in ("z", "zd", "zdd")}
     force = ForceObserver(
-        "force", ports, {}, model=model, form="A", known_noise=TORQUE_NOISE_NM,
-        balance_noise=balance_nm, walk_noise=walk_n,
-    )  # fmt: skip
+        "force",
+        model,
+        ForceSettings(
+            form="A", known_noise=TORQUE_NOISE_NM, balance_noise=balance_nm, walk_noise=walk_n
+        ),
+        reads=ports,
+    )
     found = kinematic.run(motion.measured_angle_rad[:, None], motion.measured_acceleration[:, None])
     forces = force.run(np.ascontiguousarray(found[:, :3]), motion.measured_torque_nm[:, None])
     return found[:, :3], forces[:, 1]
@@ -187,10 +200,17 @@ def two_stage(
 def single_stage(motion: Motion, walk_n: float) -> tuple[Array, Array]:
     """Augmented EKF on the dynamics; as `two_stage`."""
     ekf = AugmentedEkf(
-        "single", {"position_0": "-"}, {}, model=SliderCrank(*NOMINAL), period_s=PERIOD_S,
-        position_noise=ANGLE_NOISE_RAD, acceleration_noise=ACCELERATION_NOISE, disturbance=3.3,
-        walk_noise=walk_n,
-    )  # fmt: skip
+        "single",
+        SliderCrank(*NOMINAL),
+        AugmentedSettings(
+            period_s=PERIOD_S,
+            position_noise=ANGLE_NOISE_RAD,
+            acceleration_noise=ACCELERATION_NOISE,
+            disturbance=3.3,
+            walk_noise=walk_n,
+        ),
+        reads={"position_0": "-"},
+    )
     found = ekf.run(
         motion.measured_angle_rad[:, None],
         motion.measured_acceleration[:, None],

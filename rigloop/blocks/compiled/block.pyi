@@ -1,12 +1,12 @@
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rigloop.blocks.compiled.build import Program
+from rt_core.cycle_block import CycleBlock
 
-class CompiledBlock:
+class CompiledBlock(CycleBlock):
     """A block whose step is a function of a compiled library, over memory of its own.
 
     Parameters
@@ -28,9 +28,6 @@ class CompiledBlock:
     The step is as safe as its source: those that ship are bounded and free of system calls.
     """
 
-    name: str
-    reads: dict[str, str]
-    writes: dict[str, str]
     words: NDArray[np.int64]
     program: Program
 
@@ -47,5 +44,3 @@ class CompiledBlock:
     ) -> None: ...
     def prepare(self) -> int:
         """Run what the block does once before its first step; 0, or a fault code."""
-    def bind(self, reads: Sequence[int], writes: Sequence[int]) -> None: ...
-    def capsule(self) -> Any: ...

@@ -1,12 +1,10 @@
 """A compiled block as the loop takes it; see block.pyi."""
 import numpy as np
 
-from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int64_t, uintptr_t
 
-from rt_core.block cimport BlockView, step_fn
-
-from rt_core.block import BLOCK_ABI
+from rt_core.block cimport step_fn
+from rt_core.cycle_block cimport CycleBlock
 
 ctypedef int (*prepare_fn)(void *memory) noexcept nogil
 
@@ -27,18 +25,14 @@ cdef int step_with_live(void *self, int64_t t_ns) noexcept nogil:
     return live.step(live.memory, t_ns)
 
 
-cdef class CompiledBlock:
+cdef class CompiledBlock(CycleBlock):
     """See block.pyi."""
 
-    cdef readonly str name
-    cdef readonly dict reads
-    cdef readonly dict writes
     cdef readonly object words           # the memory of the block, and the library whose code steps it
     cdef readonly object program
     cdef int64_t[::1] _memory
     cdef tuple _read_places
     cdef tuple _write_places
-    cdef BlockView view
     cdef Live _live
     cdef int64_t[::1] _live_cells
     cdef int64_t[::1] _live_places
@@ -58,19 +52,15 @@ cdef class CompiledBlock:
         for place in (*self._read_places, *self._write_places, *live.values()):
             if place is not None and not 0 <= place < self._memory.shape[0]:
                 raise ValueError(f"block {name}: place {place} is outside of its memory")
-        self.view.abi = BLOCK_ABI
-        self.view.step = <step_fn>step
-        self.view.self = &self._memory[0]
-        self.view.bytes = self._memory.shape[0] * sizeof(int64_t)
-        if live:
+        if not live:
+            self.run_by(<step_fn>step, &self._memory[0], self._memory.shape[0] * sizeof(int64_t))
+        else:
             self._live_cells = np.zeros(len(live), np.int64)
             self._live_places = np.array([*live.values()], np.int64)
             self._live.step, self._live.memory = <step_fn>step, &self._memory[0]
             self._live.n = len(live)
             self._live.cells, self._live.places = &self._live_cells[0], &self._live_places[0]
-            self.view.step = step_with_live
-            self.view.self = &self._live
-            self.view.bytes = sizeof(Live)
+            self.run_by(step_with_live, &self._live, sizeof(Live))
 
     def prepare(self):
         cdef uintptr_t prepare = self.program.prepare
@@ -89,6 +79,3 @@ cdef class CompiledBlock:
         for place, given in zip(self._write_places, writes, strict=True):
             address = given
             self._memory[place] = <int64_t>address
-
-    def capsule(self):
-        return PyCapsule_New(&self.view, "rigloop.block", NULL)

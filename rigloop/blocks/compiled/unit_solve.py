@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, Protocol, Self, TypeVar
+from typing import Protocol, Self, TypeVar
 
 from rigloop.blocks.compiled.unit_rule import UnitRule
 
 
 class UnitLike(Protocol):
-    """The operations on units: they are multiplied, raised to a power and compared."""
+    """The operations on units: they are multiplied and raised to a power."""
 
     def __mul__(self, other: Self, /) -> Self: ...
     def __pow__(self, exponent: int, /) -> Self: ...
@@ -18,20 +18,12 @@ class UnitLike(Protocol):
 U = TypeVar("U", bound=UnitLike)
 
 
-class Conflict(NamedTuple):
-    """An input that is wired to a signal of another unit than its rule asks for."""
-
-    port: str
-    wanted: UnitLike
-    wired: UnitLike
-
-
 def solve_units(
     rules: Mapping[str, UnitRule],
     wired: Mapping[str, U | None],
     parse: Callable[[str], U],
     key: U | None = None,
-) -> tuple[dict[str, U | None], list[Conflict]]:
+) -> dict[str, U | None]:
     """Find the unit of every port.
 
     Parameters
@@ -47,9 +39,8 @@ def solve_units(
 
     Returns
     -------
-    units : dict of port to unit
+    dict of port to unit
         None where it cannot be known. An input with the rule `any` that is not wired has the unit 1.
-    conflicts : list of Conflict
 
     Raises
     ------
@@ -59,12 +50,7 @@ def solve_units(
     units: dict[str, U | None] = {}
     for name in rules:
         _follow(name, rules, wired, parse, key, units)
-    conflicts = []
-    for name, given in wired.items():
-        wanted = units[name]
-        if given is not None and wanted is not None and given != wanted:
-            conflicts.append(Conflict(name, wanted, given))
-    return units, conflicts
+    return units
 
 
 def _follow(

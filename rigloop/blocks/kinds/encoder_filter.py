@@ -1,7 +1,7 @@
 """A Kalman filter of an encoder: count → angle, rate, acceleration.
 
 It corrects at the time of each sample and moves the result to the cycle, so that lost cycles and late samples are
-bridged. `docs/filters.md` says how to choose its bandwidth, and `rigloop tune` proposes one.
+bridged. `docs/models/filters.md` says how to choose its bandwidth, and `rigloop tune` proposes one.
 """
 
 from __future__ import annotations

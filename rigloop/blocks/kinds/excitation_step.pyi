@@ -1,10 +1,11 @@
 from collections.abc import Mapping, Sequence
-from typing import Any
+
+from rt_core.cycle_block import CycleBlock
 
 READS: tuple[str, ...]
 WRITES: tuple[str, ...]
 
-class Excitation:
+class Excitation(CycleBlock):
     """A periodic sum of sines of equal amplitude, added to a torque request before the guard.
 
     It begins once the guard has ramped in, rises over `ramp_s`, and is over as soon as the guard lets go. Its time is
@@ -43,9 +44,6 @@ class Excitation:
     Inf. Theory 16 (1970) 85-89, for the phases.
     """
 
-    name: str
-    reads: dict[str, str]
-    writes: dict[str, str]
     line_nm: float
 
     def __init__(
@@ -59,5 +57,3 @@ class Excitation:
         harmonics: Sequence[int],
         ramp_s: float = 1.0,
     ) -> None: ...
-    def bind(self, reads: Sequence[int], writes: Sequence[int]) -> None: ...
-    def capsule(self) -> Any: ...

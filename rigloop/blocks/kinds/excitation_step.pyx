@@ -1,13 +1,12 @@
 """A sum of sines of small peak, added to a torque request; see excitation_step.pyi."""
 import math
 
-from cpython.pycapsule cimport PyCapsule_New
 from libc.math cimport M_PI, fmod, isfinite, sin
 from libc.stdint cimport int64_t, uintptr_t
 
-from rt_core.block cimport BlockView
+from rt_core.cycle_block cimport CycleBlock
 
-from rt_core.block import BLOCK_ABI
+from rt_core.block import wrong_ports
 
 READS = ("request_nm", "ramp")
 WRITES = ("torque_nm", "excitation_nm", "elapsed_s")
@@ -59,15 +58,11 @@ cdef int step_excitation(void *self, int64_t t_ns) noexcept nogil:
     return 0
 
 
-cdef class Excitation:
+cdef class Excitation(CycleBlock):
     """See excitation_step.pyi."""
 
-    cdef readonly str name
-    cdef readonly dict reads
-    cdef readonly dict writes
     cdef readonly double line_nm
     cdef Memory memory
-    cdef BlockView view
 
     def __init__(self, name, reads, writes=None, *, amplitude_nm, base_hz, harmonics, ramp_s=1.0):
         from rigloop.blocks.multisine import line_amplitude, phases
@@ -80,10 +75,7 @@ cdef class Excitation:
         ]
         if not 1 <= len(harmonics) <= MOST_LINES or min(harmonics) < 1 or len(set(harmonics)) != len(harmonics):
             mistakes.append(f"harmonics: 1 to {int(MOST_LINES)} different whole numbers from 1 on are needed")
-        for what, given, ports in (("reads", reads, READS), ("writes", paths, WRITES)):
-            if set(given) != set(ports):
-                mistakes.append(f"{what} has the ports {', '.join(given) or 'none'}, "
-                                f"an excitation has {', '.join(ports)}")
+        mistakes += wrong_ports((reads, paths, READS, WRITES), READS)
         if mistakes:
             raise ValueError(f"excitation {name}: " + "; ".join(mistakes))
         self.name = name
@@ -96,6 +88,7 @@ cdef class Excitation:
             self.memory.harmonic[i] = harmonic
             self.memory.phase[i] = phase
         self.line_nm = self.memory.line_nm = line_amplitude(amplitude_nm, harmonics)
+        self.run_by(step_excitation, &self.memory, 0)
 
     def bind(self, reads, writes):
         given = dict(zip(self.reads, reads, strict=True))
@@ -105,9 +98,3 @@ cdef class Excitation:
         self.memory.torque_nm = <double *><uintptr_t>taken["torque_nm"]
         self.memory.excitation_nm = <double *><uintptr_t>taken["excitation_nm"]
         self.memory.elapsed_s = <double *><uintptr_t>taken["elapsed_s"]
-
-    def capsule(self):
-        self.view.abi = BLOCK_ABI
-        self.view.step = step_excitation
-        self.view.self = &self.memory
-        return PyCapsule_New(&self.view, "rigloop.block", NULL)

@@ -17,6 +17,7 @@ from rig_configs.schema import Rig
 from rigloop.blocks.compiled.block import CompiledBlock
 from rigloop.blocks.compiled.build import BuiltBlock
 from rigloop.blocks.compiled.declared import read_declared
+from rigloop.blocks.compiled.formula_units import formula_clash
 from rigloop.blocks.compiled.kind import (
     CompiledKind,
     DeclaredPort,
@@ -27,7 +28,7 @@ from rigloop.blocks.compiled.kind import (
 from rigloop.blocks.compiled.trust import LIBRARY
 from rigloop.blocks.compiled.unit_solve import solve_units
 from rigloop.blocks.kind import BlockKind, Making, Stage
-from rt_core.settings import Refusal
+from rt_core.settings import Refusal, Wrong
 
 
 def as_block_kind(kind: CompiledKind) -> BlockKind:
@@ -43,6 +44,7 @@ def as_block_kind(kind: CompiledKind) -> BlockKind:
                 tuple(_port(port, known) for port in kind.writes()),
             )
             found.follow = follow
+            found.wrong = tuple(_clashes(kind, table, wired, known))
             return found
 
         return follow(dict.fromkeys(reads if isinstance(reads, Mapping) else ()))
@@ -130,7 +132,23 @@ def _units(
         key = units.parse(table["unit"]) if isinstance(table.get("unit"), str) else None
     except ValueError:  # is a mistake of the block
         key = None
-    return solve_units(rules, given, units.parse, key)[0]
+    return solve_units(rules, given, units.parse, key)
+
+
+def _clashes(
+    kind: CompiledKind,
+    table: Mapping[str, Any],
+    wired: Mapping[str, str | None],
+    known: Mapping[str, units.Unit | None],
+) -> Iterator[Wrong]:
+    """Find formulas that add what is not alike, or give another unit than the block's output has."""
+    (wanted,) = {known[port.name] for port in kind.writes()} if len(kind.writes()) == 1 else (None,)
+    given = {port: known.get(port) for port, unit in wired.items() if unit is not None}
+    for name, parameter in kind.declared.declaration.parameters.items():
+        if parameter.type != "expression" or not isinstance(table.get(name), str):
+            continue
+        if clash := formula_clash(table[name], given, wanted):
+            yield Wrong(name, table[name], clash)
 
 
 def _port(port: DeclaredPort, known: Mapping[str, units.Unit | None]) -> Port:

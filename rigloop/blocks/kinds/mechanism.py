@@ -1,7 +1,7 @@
 """One step of a generated multibody kernel: a mechanism, described in a file, becomes compiled code.
 
 Guides lead it along measured motion and give back the force or torque that this takes; inputs are its other signals.
-`docs/mechanisms.md` says how to describe one.
+`docs/models/mechanisms.md` says how to describe one.
 """
 
 from __future__ import annotations

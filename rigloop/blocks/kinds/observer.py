@@ -1,6 +1,7 @@
 """A state observer of a mechanism: it estimates motion and unknown forces from sensors.
 
-Its model is generated with the mechanism, and its slopes are exact. `docs/observers.md` says which method to take.
+Its model is generated with the mechanism, and its slopes are exact. `docs/models/observers.md` says which method to
+take.
 """
 
 from __future__ import annotations
@@ -20,24 +21,12 @@ from estimators.closed_loop.settings import (
     read_ports,
     write_ports,
 )
-from rig_configs.mistakes import Mistake, in_file
 from rig_configs.numbers import Positive, Real
 from rig_configs.ports import Ports
-from rig_configs.schema import Rig
+from rigloop.blocks import observing
 from rigloop.blocks.kind import BlockKind, Making
-from rigloop.blocks.mechanisms import FAULT_REMEDY, mechanism_mistakes
-from rigloop.blocks.observing import (
-    ObserverSensor,
-    ObservingBlock,
-    SensorName,
-    block_info,
-    build,
-    channels_of,
-    model_of,
-    observed,
-    port_records,
-    unfit,
-)
+from rigloop.blocks.mechanisms import FAULT_REMEDY
+from rt_core.settings import Wrong
 
 if TYPE_CHECKING:
     Method = str
@@ -45,13 +34,13 @@ else:
     Method = Literal[*observers()]
 
 
-class ObserverBlock(ObservingBlock):
+class ObserverBlock(observing.ObservingBlock):
     """A state observer."""
 
     kind: Literal["observer"]
     method: Method = "errorEKF"
     """The state is estimated by the observer that was published under this name."""
-    sensors: Annotated[dict[SensorName, ObserverSensor], Field(min_length=1)]
+    sensors: Annotated[dict[observing.SensorName, observing.ObserverSensor], Field(min_length=1)]
     """Each sensor has a table of its own."""
     acceleration_noise: list[Positive]
     """The acceleration of each coordinate has white noise of this density, in rad^2/s^3 or m^2/s^3."""
@@ -68,18 +57,18 @@ def ports(table: Mapping[str, Any]) -> Ports | None:
     """Return the ports of an observer: samples and known inputs, estimates and their variances."""
     if not table.get("sensors"):
         return None
-    info = observed(table)
+    info = observing.observed(table)
     if info is None:
         return None
     estimated = set(info["inputs"]) - set(known_inputs(info))
     reads = tuple(port for port in read_ports(info) if port not in estimated)
-    return port_records(table, info, reads, write_ports(info))
+    return observing.port_records(table, info, reads, write_ports(info))
 
 
 def settings_of(block: ObserverBlock) -> ObserverSettings:
     """Return noise, start and gates of an observer."""
     own = {"acceleration_noise", "start_std", "start", "transition"}
-    return ObserverSettings(**channels_of(block), **block.model_dump(include=own))
+    return ObserverSettings(**observing.channels_of(block), **block.model_dump(include=own))
 
 
 def make(making: Making) -> Observer:
@@ -93,33 +82,29 @@ def make(making: Making) -> Observer:
         The mechanism cannot be put together at its start.
     """
     # its own list of ports, so that nothing here has to read the mechanism
-    model, block = model_of(making), making.block
+    model, block = observing.model_of(making), making.block
     return observer_class(block.method)(
         making.name, model, settings_of(block),
         reads=block.reads, writes=making.writes(write_ports(model.info)),
     )  # fmt: skip
 
 
-def mistakes(file: str, rig: Rig, name: str) -> Iterator[Mistake]:
-    """Find settings that do not suit the mechanism of an observer."""
-    yield from mechanism_mistakes(file, rig, name)
-    block = rig.blocks[name]
-    assert isinstance(block, ObserverBlock)
-    info = block_info(block)
-    yield from in_file(file, f"blocks.{name}", settings_of(block).mistakes(info))
+def unsuited(block: ObserverBlock, info: Mapping[str, Any]) -> Iterator[Wrong]:
+    """Find what the method of an observer cannot do."""
     for problem in filter_mistakes(info, observer_class(block.method), block.transition):
-        yield Mistake(file, f"blocks.{name}.method", problem, value=block.method)
+        yield Wrong("method", block.method, problem)
 
 
-KIND = BlockKind(
-    name="observer",
-    schema=ObserverBlock,
-    ports=ports,
-    make=make,
-    about=__doc__,
-    mistakes=mistakes,
-    build=build,
-    fit=unfit(make),
-    faults=STATUSES,
-    remedy=FAULT_REMEDY,
+KIND = observing.completed(
+    BlockKind(
+        name="observer",
+        schema=ObserverBlock,
+        ports=ports,
+        make=make,
+        about=__doc__,
+        faults=STATUSES,
+        remedy=FAULT_REMEDY,
+    ),
+    settings_of,
+    unsuited,
 )

@@ -1,11 +1,12 @@
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+
+from rt_core.cycle_block import CycleBlock
 
 READS: tuple[str, ...]
 WRITES: tuple[str, ...]
 FAULTS: dict[int, str]
 
-class Relay:
+class Relay(CycleBlock):
     """Torque `+torque_nm` where the angle is zero or more, `-torque_nm` where it is below.
 
     It stands behind the model in the simulation task: the model is stepped, its torque is not used.
@@ -34,10 +35,6 @@ class Relay:
     else -h.
     """
 
-    name: str
-    reads: dict[str, str]
-    writes: dict[str, str]
-
     def __init__(
         self,
         torque_nm: float,
@@ -45,5 +42,3 @@ class Relay:
         reads: Mapping[str, str],
         writes: Mapping[str, str] | None = None,
     ) -> None: ...
-    def bind(self, reads: Sequence[int], writes: Sequence[int]) -> None: ...
-    def capsule(self) -> Any: ...

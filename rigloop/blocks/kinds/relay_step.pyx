@@ -1,13 +1,12 @@
 """The relay of the latency test: the torque h, with the sign of the angle."""
-from cpython.pycapsule cimport PyCapsule_New
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t, uintptr_t
 
-from rt_core.block cimport BlockView
+from rt_core.cycle_block cimport CycleBlock
 
 import math
 
-from rt_core.block import BLOCK_ABI
+from rt_core.block import wrong_ports
 
 READS = ("angle_rad",)
 WRITES = ("torque_nm",)
@@ -33,39 +32,27 @@ cdef int step_relay(void *self, int64_t t_ns) noexcept nogil:
     return 0
 
 
-cdef class Relay:
+cdef class Relay(CycleBlock):
     """See relay_step.pyi."""
 
-    cdef readonly str name
-    cdef readonly dict reads
-    cdef readonly dict writes
     cdef Memory memory
-    cdef BlockView view
 
     def __init__(self, torque_nm, name, reads, writes=None):
         paths = {port: f"{name}/{port}" for port in WRITES} | dict(writes or {})
         mistakes = []
         if not (math.isfinite(torque_nm) and torque_nm > 0.0):
             mistakes.append(f"torque_nm = {torque_nm}: must be a positive number")
-        for what, given, ports in (("reads", reads, READS), ("writes", paths, WRITES)):
-            if set(given) != set(ports):
-                mistakes.append(f"{what} has the ports {', '.join(given) or 'none'}, "
-                                f"a relay has {', '.join(ports)}")
+        mistakes += wrong_ports((reads, paths, READS, WRITES), READS)
         if mistakes:
             raise ValueError(f"relay {name}: " + "; ".join(mistakes))
         self.name = name
         self.reads = dict(reads)
         self.writes = paths
         self.memory.h_nm = torque_nm
-        self.view.abi = BLOCK_ABI
-        self.view.step = step_relay
-        self.view.self = &self.memory
+        self.run_by(step_relay, &self.memory, 0)
 
     def bind(self, reads, writes):
         cdef uintptr_t angle = dict(zip(self.reads, reads, strict=True))["angle_rad"]
         cdef uintptr_t torque = dict(zip(self.writes, writes, strict=True))["torque_nm"]
         self.memory.angle_rad = <const double *>angle
         self.memory.torque_nm = <double *>torque
-
-    def capsule(self):
-        return PyCapsule_New(&self.view, "rigloop.block", NULL)

@@ -1,8 +1,8 @@
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 from rig_configs.condition import Condition
 from rigloop.blocks.compiled.block import CompiledBlock
+from rt_core.cycle_block import CycleBlock
 
 READS: tuple[str, ...]
 WRITES: tuple[str, ...]
@@ -10,7 +10,7 @@ OPERATORS: tuple[str, ...]
 MOST_COMPARISONS: int
 STATES: dict[int, str]
 
-class Stimulus:
+class Stimulus(CycleBlock):
     """A signal that is added to a value from a cycle on, until another one.
 
     A new positive `number` begins it, or has it wait for `when`; a negative one ends it. Its signal is stepped with the
@@ -47,9 +47,6 @@ class Stimulus:
     The signals are those of the library of blocks.
     """
 
-    name: str
-    reads: dict[str, str]
-    writes: dict[str, str]
     signal: CompiledBlock
 
     def __init__(
@@ -65,5 +62,3 @@ class Stimulus:
         duration_s: float | None = None,
         waits: bool = False,
     ) -> None: ...
-    def bind(self, reads: Sequence[int], writes: Sequence[int]) -> None: ...
-    def capsule(self) -> Any: ...

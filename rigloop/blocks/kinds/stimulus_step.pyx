@@ -1,9 +1,10 @@
 """A stimulus: a compiled signal whose time begins on command or by a condition, added to a value; see the .pyi."""
-from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
+from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport fabs
 from libc.stdint cimport int64_t, uintptr_t
 
 from rt_core.block cimport BlockView, step_fn
+from rt_core.cycle_block cimport CycleBlock
 
 from rt_core.block import BLOCK_ABI, BLOCK_CAPSULE
 
@@ -113,16 +114,12 @@ cdef int step_stimulus(void *self, int64_t t_ns) noexcept nogil:
     return fault
 
 
-cdef class Stimulus:
+cdef class Stimulus(CycleBlock):
     """See stimulus_step.pyi."""
 
-    cdef readonly str name
-    cdef readonly dict reads
-    cdef readonly dict writes
     cdef readonly object signal
     cdef object _capsule
     cdef Memory memory
-    cdef BlockView view
 
     def __init__(self, name, signal, reads, writes=None, *, limit, when=(), until=(), duration_s=None,
                  waits=False):
@@ -158,10 +155,7 @@ cdef class Stimulus:
         self.memory.n_when = _fill(self.memory.when, when)
         self.memory.n_until = _fill(self.memory.until, until)
         self.memory.before = &self.memory.nothing
-        self.view.abi = BLOCK_ABI
-        self.view.step = step_stimulus
-        self.view.self = &self.memory
-        self.view.bytes = sizeof(Memory)
+        self.run_by(step_stimulus, &self.memory, sizeof(Memory))
 
     def bind(self, reads, writes):
         cdef uintptr_t address
@@ -187,9 +181,6 @@ cdef class Stimulus:
         self.memory.state_cell = <double *>address
         address = written["begun"]
         self.memory.begun_cell = <double *>address
-
-    def capsule(self):
-        return PyCapsule_New(&self.view, "rigloop.block", NULL)
 
 
 cdef int _fill(Comparison *places, object condition) except -1:

@@ -18,6 +18,7 @@ from codegen.description.mechanism import MechanismError
 from rig_configs.plain import line
 from rigloop.monitor.foxglove.channels import Channel, channels_of, log_of, messages_of, scene_of
 from rigloop.monitor.sources.moving import Moving
+from rigloop.monitor.sources.onlooker import Onlooker
 from rigloop.monitor.sources.source import Moment, Source, SourceGoneError
 from rigloop.monitor.sources.words import in_words, watched
 
@@ -25,7 +26,6 @@ MESSAGE_DATA = struct.Struct("<BIQ")
 MESSAGE_CODE = 1
 MOST_BYTES = 1 << 16
 STATUS_S = 0.2
-AGAIN_S = 1.0
 MOST_CYCLES = 20_000  # of a task in one batch; the rest comes with the next one
 INFO, WARNING, ERROR = 2, 3, 4  # of an event
 STATUS_WARNING, STATUS_ERROR = 1, 2
@@ -47,25 +47,18 @@ _heard = msgspec.json.Decoder(_Heard)
 Frame = str | bytes
 
 
-class Viewer:
-    """A viewer and its source.
-
-    Parameters
-    ----------
-    open_source : callable
-        It returns the source, or raises `SourceGoneError`.
-    """
+class Viewer(Onlooker):
+    """A viewer and its source."""
 
     def __init__(self, open_source: Callable[[], Source]) -> None:
-        self._open = open_source
-        self._source: Source | None = None
+        super().__init__(open_source)
         self._channels: dict[int, Channel] = {}
         self._wanted: dict[int, Channel] = {}
         self._movings: list[Moving] = []
         self._moment = Moment()
         self._zero_ns = 0
         self._at: dict[str, int] = {}
-        self._again_at = self._status_at = 0.0
+        self._status_at = 0.0
         self._faults: list[str] = []
         self._goes_on = False
 
@@ -84,25 +77,22 @@ class Viewer:
             if self._channels:
                 out.append(_json({"op": "unadvertise", "channelIds": list(self._channels)}))
             self.close()
-            self._again_at = time.monotonic() + AGAIN_S
+            self._look_later()
         return out
 
     def close(self) -> None:
         """Leave the source; whatever runs goes on. Harmless when repeated."""
-        if self._source is not None:
-            self._source.close()
-            self._source = None
+        super().close()
         for moving in self._movings:
             moving.close()
         self._movings, self._channels, self._wanted, self._at = [], {}, {}, {}
 
     def _is_opened(self, out: list[Frame]) -> bool:
-        if time.monotonic() < self._again_at:
-            return False
-        self._again_at = time.monotonic() + AGAIN_S
         try:
-            self._source = source = self._open()
+            source = self._opened()
         except SourceGoneError:
+            return False
+        if source is None:
             return False
         periods = {task.name: task.period_us for task in source.description.tasks}
         self._movings = []

@@ -19,6 +19,7 @@ from codegen.kernels.verify import VerificationError
 from codegen.options.option_text import from_table
 from codegen.topology.file_coordinates import FileCoordinates
 from rig_configs.mistakes import ConfigError
+from rigloop.drawing.forces import drawn_forces
 from rigloop.drawing.places import sketch
 from rigloop.drawing.poses import Poses
 from rigloop.protocol.description import DescribedMechanism
@@ -66,6 +67,7 @@ class Moving:
         self._q = np.array([c.initial for c in found.system.coordinates], np.float64)
         made = sketch(path, found)
         self.poses, self._size, self._notes = Poses(made), made.size, list(made.notes)
+        self._drawn_forces = drawn_forces(found.outputs, self.poses.shapes)
         self._kernel: Any = None
         self._reads: list[str] = []
         self._ports: tuple[str, ...] = ()
@@ -91,6 +93,7 @@ class Moving:
             "problem": self.problem,
             "shapes": [[d.kind, d.style, d.label, d.colour, len(d.points)] for d in drawn],
             "moments": self._moments(),
+            "forces": self._forces(),
             "rest": np.concatenate([d.points for d in drawn]).ravel().tolist(),
         }
 
@@ -151,6 +154,15 @@ class Moving:
             # the page was closed meanwhile
             return
         self._kernel, self._reads = kernel, reads
+
+    def _forces(self) -> list[dict[str, Any]]:
+        """Return the forces that act at drawn shapes: number of the shape, signals, name."""
+        found = []
+        for force in self._drawn_forces:
+            signals = [self.of.writes.get(port, "") for port in force.ports]
+            if any(signals):
+                found.append({"shape": force.shape, "signals": signals, "name": force.name})
+        return found
 
     def _moments(self) -> list[dict[str, Any]]:
         """Return the torques that act about a drawn angle: number of the shape, signal, name."""

@@ -35,12 +35,8 @@ class ServiceSource(Source):
 
     Parameters
     ----------
-    service : str
-        Name or endpoint.
-    rig : str
-        Of a service with several; else empty.
-    key : str
-        Over TCP, name of the service's key.
+    service, rig, key : str
+        As of `rigloop.api.service_seat.ServiceSeat`.
 
     Raises
     ------

@@ -18,10 +18,3 @@ def frame(header: dict[str, Any], arrays: Sequence[NDArray[np.float64]]) -> byte
     text += b" " * (-(4 + len(text)) % ALIGNED)
     numbers = [np.ascontiguousarray(array, "<f8").tobytes() for array in arrays]
     return b"".join([len(text).to_bytes(4, "little"), text, *numbers])
-
-
-def unframed(raw: bytes) -> tuple[dict[str, Any], NDArray[np.float64]]:
-    """Return header and numbers of a frame."""
-    length = int.from_bytes(raw[:4], "little")
-    header = msgspec.json.decode(raw[4 : 4 + length], type=dict[str, Any])
-    return header, np.frombuffer(raw[4 + length :], "<f8")

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from rig_configs.plain import line
+from rigloop.monitor.sources.onlooker import Onlooker
 from rigloop.monitor.sources.source import Moment, Source, SourceGoneError, SourceRefusedError
 from rigloop.monitor.sources.words import in_words, watched
 
-AGAIN_S = 1.0
 KEPT = 120  # newest values of a signal
 MOST_SHOWN = 12
 WORDS = {
@@ -67,19 +66,11 @@ class Picture:
     said: tuple[tuple[bool, str], ...] = field(default=())
 
 
-class Looker:
-    """A terminal's view of a source.
-
-    Parameters
-    ----------
-    open_source : callable
-        It returns the source, or raises `SourceGoneError`.
-    """
+class Looker(Onlooker):
+    """A terminal's view of a source."""
 
     def __init__(self, open_source: Callable[[], Source]) -> None:
-        self._open = open_source
-        self._source: Source | None = None
-        self._again_at = 0.0
+        super().__init__(open_source)
         self._gone = "looking for the rig"
         self._values: dict[str, deque[float]] = {}
 
@@ -87,9 +78,8 @@ class Looker:
         """Do the commands, and return the moment."""
         said: list[tuple[bool, str]] = []
         try:
-            if self._source is None and time.monotonic() >= self._again_at:
-                self._source = self._open()
-                self._values = {path: deque(maxlen=KEPT) for path in self._shown(self._source)}
+            if self._source is None and (source := self._opened()) is not None:
+                self._values = {path: deque(maxlen=KEPT) for path in self._shown(source)}
             if self._source is None:
                 return self._without(said)
             for name, keys in commands:
@@ -101,14 +91,8 @@ class Looker:
         except SourceGoneError as error:
             self.close()
             self._gone = line(str(error), 300)
-            self._again_at = time.monotonic() + AGAIN_S
+            self._look_later()
             return self._without(said)
-
-    def close(self) -> None:
-        """Leave the source; whatever runs goes on. Harmless when repeated."""
-        if self._source is not None:
-            self._source.close()
-            self._source = None
 
     def _without(self, said: list[tuple[bool, str]]) -> Picture:
         words = f"{self._gone}; looking for it again, what was shown is not the present"

@@ -401,7 +401,7 @@ static const char FACTS[] =
 "                                  'slots': 103,\012"
 "                                  'sweep': 0,\012"
 "                                  'path_cycles': 28}},\012"
-"          'source_sha256': '1505e0e1cd2a110d26f71b2662b7bf574efe06e3b74f2840b45d9039697fd251'}}";
+"          'source_sha256': '975ed519d1f7d4aa5532beeb7326cdb0da0ed49539f3d8573fd0a15a4c9b213c'}}";
 
 const Shape SHAPE = {
     .n_q = N_Q, .n_phi = N_PHI, .n_guides = N_GUIDES, .n_par = N_PAR, .n_signals = N_SIGNALS,

@@ -207,11 +207,15 @@ def changed(str what, values, changes, bounds):
     for path, given in dict(changes).items():
         if path not in values:
             raise KeyError(f"no {what} {path!r}; known: {', '.join(values) or 'none'}")
+        try:
+            wanted = float(given)
+        except (TypeError, ValueError):
+            raise ValueError(f"{what} {path} = {given!r:.60}: give a number") from None
         # as the kernel computes with it: in single precision a mass of 1e-60 is none
-        value = <real>float(given)
+        value = <real>wanted
         least, above = limits[path]
-        words = f"{what} {path} = {float(given):g}"
-        if value != float(given) and value in (0.0, float("inf"), float("-inf")):
+        words = f"{what} {path} = {wanted:g}"
+        if value != wanted and value in (0.0, float("inf"), float("-inf")):
             words += f" ({value:g} in this kernel's precision)"
         if value != value or value in (float("inf"), float("-inf")):
             raise ValueError(f"{words}: must be a finite number")

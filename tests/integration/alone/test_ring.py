@@ -14,7 +14,7 @@ pytestmark = [
     pytest.mark.netns,
     pytest.mark.skipif(namespace.why_not() is not None, reason=str(namespace.why_not())),
 ]
-SCENARIOS = Path(__file__).parents[1] / "ring_scenarios.py"
+SCENARIOS = Path(__file__).parents[1] / "wire" / "ring_scenarios.py"
 PAIRS = (namespace.PAIR, namespace.SECOND_PAIR)
 N = 3
 PLACES = ["the first interface", "drive0", "drive1", "drive2", "the second interface"]

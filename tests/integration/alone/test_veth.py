@@ -13,7 +13,7 @@ pytestmark = [
     pytest.mark.netns,
     pytest.mark.skipif(namespace.why_not() is not None, reason=str(namespace.why_not())),
 ]
-SCENARIOS = Path(__file__).parents[1] / "veth_scenarios.py"
+SCENARIOS = Path(__file__).parents[1] / "wire" / "veth_scenarios.py"
 TURN = 2**20
 
 

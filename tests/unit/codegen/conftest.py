@@ -11,6 +11,7 @@ from codegen.kernels.build import build_kernel, load_reference
 from codegen.kernels.generate import program
 from codegen.options.options import KernelOptions
 from codegen.targets import numpy_module
+from tests.parts.mechanisms.written_rods import ROW
 
 
 @pytest.fixture(scope="session")
@@ -37,6 +38,22 @@ def twin(tmp_path_factory):
         return load_reference(path)
 
     return generated
+
+
+@pytest.fixture
+def row(tmp_path):
+    """row(count, **changes): the file of a long row, each change a text and its replacement."""
+
+    def written(count, **changes):
+        text = ROW.replace("COUNT", str(count))
+        for old, new in changes.values():
+            assert old in text
+            text = text.replace(old, new)
+        path = tmp_path / "row.toml"
+        path.write_text(text)
+        return path
+
+    return written
 
 
 @pytest.fixture(scope="session")

@@ -40,6 +40,21 @@ def test_a_wire_between_two_units_is_refused(tmp_path, old, new, takes, writes):
     assert f"wire a signal in {takes}" in mistake
 
 
+def test_a_signal_of_the_block_itself_is_no_remedy(tmp_path):
+    chain = (
+        WHEEL.replace('blocks = ["steering"]', 'blocks = ["slow", "steering"]')
+        + """
+[blocks.slow]
+kind = "sum"
+unit = "Nm/rad"
+reads = { u1 = "wheel/angle_rad" }
+"""
+    )
+    found = told(tmp_path, "WHEEL", "", "WHEEL" + chain)
+    assert any("takes Nm/rad, and block 'wheel' writes the signal in rad" in m for m in found)
+    assert not any("slow/y" in mistake for mistake in found)
+
+
 def test_all_of_them_come_at_once(tmp_path):
     found = told(tmp_path, '"wheel/angle_rad"', '"wheel/acceleration_rad_s2"')
     assert sum("writes the signal in rad/s^2" in mistake for mistake in found) == 2

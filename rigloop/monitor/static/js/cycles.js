@@ -2,6 +2,8 @@
 const ROWS = 3;
 const SPARE = 2; // a buffer holds this many windows before it is moved
 
+let editions = 0;
+
 class Grid {
   constructor(bucketNs, first, isSingle) {
     this.bucketNs = bucketNs;
@@ -71,6 +73,7 @@ export class Cycles {
   }
 
   clear() {
+    this.edition = ++editions; // another one: what came before is not what is here
     this.grids = new Map(); // of each signal
     this.nowS = 0;
   }
@@ -85,6 +88,7 @@ export class Cycles {
       let grid = this.grids.get(names[0]);
       if (!grid || grid.bucketNs !== group.bucket_ns || grid.end !== group.first) {
         goesOn = false;
+        this.edition = ++editions;
         grid = new Grid(group.bucket_ns, group.first, group.single);
         for (const name of names) this.grids.set(name, grid);
         this.nowS = 0;

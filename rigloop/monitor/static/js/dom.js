@@ -15,8 +15,29 @@ export function el(tag, given = {}, ...children) {
 }
 
 export const setText = (node, text) => {
-  if (node.textContent !== text) node.textContent = text;
+  const only = node.childNodes.length === 1 ? node.firstChild : null;
+  if (only?.nodeType !== Node.TEXT_NODE) node.textContent = text;
+  else if (only.data !== String(text)) only.data = text;
 };
+
+// rows of a table, each of [tag, class, text]; elements that are there already stay
+export function fillRows(body, rows) {
+  while (body.rows.length > rows.length) body.deleteRow(-1);
+  rows.forEach((cells, r) => {
+    const row = body.rows[r] ?? body.insertRow();
+    cells.forEach(([tag, kind, text], c) => {
+      let cell = row.cells[c];
+      if (cell?.localName !== tag) {
+        const made = el(tag);
+        if (cell) cell.replaceWith(made);
+        else row.append(made);
+        cell = made;
+      }
+      if (cell.className !== kind) cell.className = kind;
+      setText(cell, text);
+    });
+  });
+}
 
 export function number(value, digits = 5) {
   if (value == null || Number.isNaN(value)) return "–";
@@ -31,10 +52,22 @@ export const tick = (value, digits = 6) => (value == null ? "" : String(Number(v
 
 export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
+// sizes of elements: to ask the page for one in each frame lays it out
+const sizes = new WeakMap();
+const resized = new ResizeObserver((changes) => changes.forEach(({ target, contentRect: { width, height } }) => sizes.set(target, { width, height })));
+
+export function sizeOf(node) {
+  if (!sizes.has(node)) {
+    sizes.set(node, { width: node.clientWidth, height: node.clientHeight });
+    resized.observe(node);
+  }
+  return sizes.get(node);
+}
+
 // a canvas with as many pixels as the screen has under it
 export function sharp(canvas) {
   const ratio = window.devicePixelRatio || 1;
-  const { clientWidth: width, clientHeight: height } = canvas;
+  const { width, height } = sizeOf(canvas);
   if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
     canvas.width = Math.round(width * ratio);
     canvas.height = Math.round(height * ratio);

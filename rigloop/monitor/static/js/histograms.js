@@ -24,10 +24,13 @@ export class Histograms {
         row.dataset.task = name;
         box.append(row);
       }
+      // a replay has no clock
+      const isTimed = Object.values(kinds).some((h) => h.most_ns > 0);
+      row.lastChild.hidden = !isTimed;
       const said = Object.entries(kinds).filter(([, h]) => h.counts.length).map(([kind, h]) => `${KINDS[kind][0]} p99 ${micros(percentile(h, 0.99))}, longest ${micros(h.most_ns)}`);
-      setText(row.firstChild, `${name}: ${said.join("; ") || "no cycle yet"}`);
+      setText(row.firstChild, `${name}: ${isTimed ? said.join("; ") : "no times of cycles"}`);
       row.lastChild.setAttribute("aria-label", row.firstChild.textContent);
-      this.draw(row.lastChild, kinds);
+      if (isTimed) this.draw(row.lastChild, kinds);
     }
   }
 

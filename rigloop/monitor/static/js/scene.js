@@ -1,5 +1,5 @@
-// A mechanism in space, from the shapes of its drawing: rods, points, axes, angles, torques as arrows, tyres.
-import { $, el, setText, colour } from "./dom.js";
+// A mechanism in space, from the shapes of its drawing: rods, points, axes, angles, torques and forces as arrows, tyres.
+import { $, el, setText, sizeOf, colour } from "./dom.js";
 
 const LOOKS = {
   body: ["--s0", 0.012], rod: ["--s0", 0.016], link: ["--ink", 0.006], measured: ["--s4", 0.005], arm: ["--s4", 0.004],
@@ -9,7 +9,7 @@ const LOOKS = {
 };
 const DIAL = 0.15; // of the drawing's size: radius of a ring for a direction that has no place
 const TYRE = 0.16;
-const ARROW = 0.32; // length of the largest torque so far
+const ARROW = 0.32; // length of the largest torque or force so far
 const look = (style) => LOOKS[style] ?? LOOKS[style.split(" ")[0]] ?? ["--soft", 0.004];
 
 export class Scene {
@@ -68,7 +68,8 @@ export class Scene {
 
   // signals that the arrows and tyres follow
   paths() {
-    return (this.drawings[this.chosen]?.moments ?? []).flatMap((m) => [m.signal, m.angle].filter(Boolean));
+    const { moments = [], forces = [] } = this.drawings[this.chosen] ?? {};
+    return [...moments.flatMap((m) => [m.signal, m.angle]), ...forces.flatMap((f) => f.signals)].filter(Boolean);
   }
 
   build() {
@@ -86,6 +87,8 @@ export class Scene {
     this.material = new Map();
     this.shapes = drawing.shapes.map(([kind, style, label, , n], k) => this.shape(kind, style, n, k >= drawing.placed, k));
     this.moments = drawing.moments.map((moment) => ({ ...moment, most: 1e-9, arrow: this.arrow("--s1", 0.012), tyre: moment.tyre ? this.tyre() : null }));
+    this.forces = drawing.forces.map((force) => ({ ...force, arrows: force.signals.length === 1 ? [this.arrow("--s2", 0.01), this.arrow("--s2", 0.01)] : [this.arrow("--s2", 0.01)] }));
+    this.mostForce = 1e-9; // of one mechanism all forces have one scale
     this.middle = null;
     if (drawing.rest) this.update(drawing.rest);
     this.needed = true;
@@ -160,7 +163,7 @@ export class Scene {
     this.places = this.shapes.map((shape) => {
       const own = points.slice(at, at + shape.n);
       at += shape.n;
-      const place = { centre: own[0], axis: null };
+      const place = { centre: own[0], axis: null, far: own[own.length - 1] };
       if (shape.isLoose) {
         if (shape.kind === "arrow") dial = { centre: this.dialAt(dials++), ring: shape.ring };
         own.forEach((p) => p.multiplyScalar(DIAL * drawing.size).add(dial.centre));
@@ -173,6 +176,7 @@ export class Scene {
       return place;
     });
     this.putMoments();
+    this.putForces();
   }
 
   // places for directions without one: a row beside the mechanism
@@ -220,12 +224,31 @@ export class Scene {
     }
   }
 
+  putForces() {
+    const size = this.drawings[this.chosen].size;
+    const values = this.forces.map((force) => force.signals.map((path) => (path ? this.page.strips.live.value(path) : 0)));
+    values.flat().forEach((value) => { this.mostForce = Math.max(this.mostForce, Math.abs(value) || 0); });
+    const scale = (ARROW * size) / this.mostForce;
+    this.forces.forEach(({ shape, arrows }, k) => {
+      const { centre, far } = this.places[shape];
+      const numbers = values[k].map((value) => (Number.isFinite(value) ? value * scale : 0));
+      if (numbers.length === 3) {
+        this.putArrow(arrows[0], centre, centre.clone().add(new this.three.Vector3(...numbers)));
+        return;
+      }
+      // tension draws both ends inwards, pressure pushes them outwards
+      const along = far.clone().sub(centre).normalize().multiplyScalar(numbers[0]);
+      this.putArrow(arrows[0], centre, centre.clone().add(along));
+      this.putArrow(arrows[1], far, far.clone().sub(along));
+    });
+  }
+
   render() {
     if (!this.renderer || !this.scene) return;
     const numbers = this.poses[this.chosen];
     if (numbers) this.update(numbers);
     if (!this.middle) return;
-    const { clientWidth: width, clientHeight: height } = $("scene");
+    const { width, height } = sizeOf($("scene"));
     this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio || 1));
     this.renderer.setSize(width, height, false);
     const middle = this.whole.getCenter(new this.three.Vector3());

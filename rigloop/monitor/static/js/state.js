@@ -1,11 +1,12 @@
 // The state of the rig in words: phase, guards, buses, tasks, faults.
-import { $, el, setText, number } from "./dom.js";
+import { $, el, fillRows, setText, number } from "./dom.js";
 
 const WORDS = { idle: "No run", starting: "Starts", waiting: "Waits", arming: "Arms", armed: "Armed", stopping: "Stops", record: "Record" };
 
 export class State {
   constructor() {
     this.shown = "";
+    this.words = "";
   }
 
   take(status, source) {
@@ -30,38 +31,47 @@ export class State {
 
   guards(status) {
     $("guards").hidden = !status.guards.length && !status.words.length;
-    const rows = status.guards.map((guard) => {
+    const box = $("guard-rows");
+    while (box.children.length > status.guards.length) box.lastChild.remove();
+    while (box.children.length < status.guards.length) {
+      box.append(el("div", { class: "guard" }, el("b"), el("span", { class: "value" }), el("small"), el("small"), el("meter", { min: 0 })));
+    }
+    status.guards.forEach((guard, k) => {
       const torque = guard.torque_nm;
-      return el("div", { class: "guard" },
-        el("b", { text: guard.state || "–" }),
-        el("span", { class: "value", text: `${torque == null ? "–" : torque.toFixed(2)} Nm` }),
-        el("small", { text: `${guard.name}${guard.waits_for ? ` waits for: ${guard.waits_for}` : ""}` }),
-        el("small", { text: `limit ${number(guard.limit_nm)} Nm` }),
-        el("meter", { min: 0, max: guard.limit_nm, value: Math.abs(torque ?? 0), "aria-label": `torque of ${guard.name} beside its limit` }));
+      const [state, value, name, limit, meter] = box.children[k].children;
+      setText(state, guard.state || "–");
+      setText(value, `${torque == null ? "–" : torque.toFixed(2)} Nm`);
+      setText(name, `${guard.name}${guard.waits_for ? ` waits for: ${guard.waits_for}` : ""}`);
+      setText(limit, `limit ${number(guard.limit_nm)} Nm`);
+      meter.max = guard.limit_nm;
+      meter.value = Math.abs(torque ?? 0);
+      meter.setAttribute("aria-label", `torque of ${guard.name} beside its limit`);
     });
-    $("guard-rows").replaceChildren(...rows);
+    const key = JSON.stringify(status.words);
+    if (key === this.words) return;
+    this.words = key;
     $("words").replaceChildren(...status.words.map((text) => el("li", { text })));
   }
 
   buses(buses) {
     $("buses").hidden = !buses.length;
-    const row = (name, state, counter, expected, bad, strong) => el("tr", {},
-      el(strong ? "th" : "td", { text: name }),
-      el("td", { text: state || "–", class: state && state !== "OP" ? "bad" : "" }),
-      el("td", { class: counter !== expected ? "n bad" : "n", text: counter == null ? "–" : `${number(counter)} of ${number(expected)}` }),
-      el("td", { class: "n", text: bad }));
-    $("bus-rows").replaceChildren(...buses.flatMap((bus) => [
+    const row = (name, state, counter, expected, bad, strong) => [
+      [strong ? "th" : "td", "", name],
+      ["td", state && state !== "OP" ? "bad" : "", state || "–"],
+      ["td", counter !== expected ? "n bad" : "n", counter == null ? "–" : `${number(counter)} of ${number(expected)}`],
+      ["td", "n", bad]];
+    fillRows($("bus-rows"), buses.flatMap((bus) => [
       row(bus.name, bus.state, bus.wkc, bus.wkc_expected, bus.lost == null ? "–" : `${number(bus.lost)} lost, ${number(bus.late)} late`, true),
       ...bus.slaves.map((slave) => row(slave.name, slave.state, slave.wkc, slave.wkc_expected, number(slave.bad_cycles), false)),
     ]));
   }
 
   tasks(tasks) {
-    $("task-rows").replaceChildren(...tasks.map((task) => el("tr", {},
-      el("td", { text: task.name }),
-      el("td", { class: "n", text: number(task.cycles) }),
-      el("td", { class: "n", text: number(task.overruns) }),
-      el("td", { class: "n", text: number(task.skipped) }),
-      el("td", { text: task.causes }))));
+    fillRows($("task-rows"), tasks.map((task) => [
+      ["td", "", task.name],
+      ["td", "n", number(task.cycles)],
+      ["td", "n", number(task.overruns)],
+      ["td", "n", number(task.skipped)],
+      ["td", "", task.causes]]));
   }
 }

@@ -1,8 +1,10 @@
 // Strips: signals over time, with zoom, cursors and read-out while cycles come in.
 import { $, el, setText, number, tick, colour } from "./dom.js";
+import { Curve } from "./curve.js";
 import { Cycles } from "./cycles.js";
 
 const HEIGHT = 100;
+const THICK = 1.5;
 const uPlot = () => window.uPlot;
 
 export class Strips {
@@ -17,6 +19,13 @@ export class Strips {
     this.id = 0;
     this.sync = null;
     this.drawn = 0; // frames
+    // which strips can be seen: to ask for their places in each frame lays the page out
+    this.seen = new IntersectionObserver((changes) => changes.forEach(({ target, isIntersecting }) => {
+      const strip = this.strips.find((one) => one.box === target);
+      if (!strip) return;
+      strip.isSeen = isIntersecting;
+      if (isIntersecting) this.page.hasNew = true;
+    }));
     new ResizeObserver(() => this.strips.forEach((s) => s.plot?.setSize({ width: this.size().width, height: s.plot.height }))).observe($("plots"));
   }
 
@@ -31,9 +40,10 @@ export class Strips {
 
   show(strips) {
     this.strips.forEach((strip) => strip.plot?.destroy());
+    this.seen.disconnect();
     $("plots").replaceChildren();
     this.sync = uPlot().sync("strips");
-    this.strips = strips.map((paths) => ({ paths, plot: null, values: [], most: paths.map(() => 0) }));
+    this.strips = strips.map((paths) => ({ paths, plot: null, isSeen: true, values: [], most: paths.map(() => 0) }));
     this.strips.forEach((strip, k) => this.make(strip, k));
     this.draw();
   }
@@ -50,6 +60,10 @@ export class Strips {
     names.append(el("button", { type: "button", text: "×", title: "remove", "aria-label": `remove ${strip.paths.join(", ")}`, onclick: () => this.page.removeStrip(place) }));
     const box = el("div", { class: "plot", role: "group", "aria-label": strip.paths.join(", ") }, names);
     $("plots").append(box);
+    strip.box = box;
+    const colours = strip.paths.map((path, k) => colour(`--s${k % 8}`));
+    strip.curve = new Curve(colours, THICK);
+    this.seen.observe(box);
     const axis = { stroke: colour("--soft"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false }, font: "12px sans-serif" };
     const isLast = place === this.strips.length - 1; // its times are those of all
     const { width, height } = this.size();
@@ -58,13 +72,13 @@ export class Strips {
       height: isLast ? height + 21 : height,
       legend: { show: false },
       scales: { x: { time: false }, y: { range: (u, low, high) => (low == null ? [-1, 1] : uPlot().rangeNum(low, high, 0.1, true)) } },
-      axes: [isLast ? { ...axis, size: 24, values: (u, ticks) => ticks.map((t) => `${tick(t)} s`) } : { ...axis, size: 3, values: (u, ticks) => ticks.map(() => "") }, { ...axis, size: 62, values: (u, ticks) => ticks.map((t) => tick(t, 4)) }],
-      series: [{}, ...strip.paths.map((path, k) => ({ label: path, stroke: colour(`--s${k % 8}`), width: 1.5, points: { show: false } }))],
+      axes: [isLast ? { ...axis, size: 24, values: (u, ticks) => ticks.map((t) => `${tick(t)} s`) } : { ...axis, size: 3, values: (u, ticks) => ticks.map(() => "") }, { ...axis, size: 62, space: 24, values: (u, ticks) => ticks.map((t) => tick(t, 4)) }],
+      series: [{}, ...strip.paths.map((path, k) => ({ label: path, stroke: colours[k], paths: () => null, points: { show: false } }))],
       cursor: { sync: { key: "strips", setSeries: false }, drag: { x: true, y: false, setScale: false }, points: { show: false } },
       hooks: {
         setSelect: [(u) => this.select(u)],
         setCursor: [(u) => this.point(u)],
-        draw: [(u) => this.drawCursors(u)],
+        draw: [(u) => { strip.curve.paint(u, this.shown().edition); this.drawCursors(u); }],
       },
     };
     strip.plot = new (uPlot())(options, [[], ...strip.paths.map(() => [])], box);
@@ -168,10 +182,8 @@ export class Strips {
     const now = this.live.nowS;
     const end = Math.max(now, this.page.layout.span_s);
     const [from, to] = this.zoomed ? [this.zoomed.from, this.zoomed.to] : [end - this.page.layout.span_s, end];
-    const bottom = window.innerHeight;
     for (const strip of this.strips) {
-      const place = strip.plot.root.getBoundingClientRect();
-      if (place.bottom < 0 || place.top > bottom) continue;
+      if (!strip.isSeen) continue;
       const tables = strip.paths.map((path) => this.shown().points(path, from, to));
       strip.plot.batch(() => {
         strip.plot.setData(joined(tables), false);

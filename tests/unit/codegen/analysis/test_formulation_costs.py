@@ -5,7 +5,7 @@ import pytest
 from codegen.analysis.formulation_costs import formulation_costs
 from codegen.description.builder import MechanismBuilder
 from codegen.description.mechanism import load
-from tests.parts.random_trees import random_tree
+from tests.parts.mechanisms.random_trees import random_tree
 
 
 def test_a_tree_is_advised_its_joint_coordinates_and_a_loop_the_cheaper_of_two():

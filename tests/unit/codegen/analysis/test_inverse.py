@@ -9,10 +9,9 @@ import pytest
 
 from codegen.analysis.inverse import c_sources, inverse_dynamics, numpy_source
 from codegen.description.mechanism import MechanismError, load
-from codegen.expressions.dag import evaluate
 from codegen.importers.robot_file import import_file
 from codegen.tree.mechanism import in_joint_coordinates
-from codegen.tree.recursion import accelerations
+from tests.parts.mechanisms.random_trees import by_articulated_inertias, moving
 from tests.unit.codegen.tree.test_odd_trees import floating_crane, joints_in_series, on_the_ground
 
 ARM = Path(__file__).parents[3] / "data" / "robots" / "desk_arm.xml"
@@ -62,19 +61,8 @@ def test_an_imported_arm_asks_of_its_drives_what_mujoco_says(tmp_path):
 def test_a_tree_that_moves_by_itself_asks_for_nothing_and_its_forces_are_linear_in_p(plan):
     mechanism = plan().made.build()
     tree, made = in_joint_coordinates(mechanism), inverse_dynamics(mechanism)
-    rng = np.random.default_rng(5)
-    z = tree.motion.somewhere(5)
-    zd = rng.normal(size=len(z))
-    for link in tree.motion.tree.links:
-        if link.kind in ("ball", "free"):
-            last = list(link.coordinates[-4:])
-            zd[last] -= z[last] * (z[last] @ zd[last])
-    system = tree.made.system
-    at = {p.var.name: p.default for p in (*system.parameters, *system.signals)}
-    for c, value, rate in zip(system.coordinates, z, zd, strict=True):
-        at |= {c.q.name: float(value), c.qd.name: float(rate)}
-    found = accelerations(tree.chain, tree.loads)
-    zdd = np.array([evaluate(found[i], at) for i in range(len(z))])
+    z, zd = moving(tree, 5)
+    zdd = by_articulated_inertias(tree, z, zd)
     torques = torques_of(made)
     size = max(1.0, np.max(np.abs(torques(z, zd, 0.0 * z))))
     assert np.max(np.abs(torques(z, zd, zdd))) < 1e-10 * size

@@ -6,7 +6,7 @@ import pytest
 from codegen.elements.bodies import flexible_body
 from codegen.expressions.dag import evaluate
 from codegen.flexible.reduced import reduced
-from tests.parts.flexible_mechanisms import free_shaft, spin_up
+from tests.parts.mechanisms.flexible_mechanisms import free_shaft, spin_up
 
 
 def moved(system, rng, turn, spin, velocity, amplitudes, rates):

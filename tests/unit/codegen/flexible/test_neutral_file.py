@@ -5,7 +5,7 @@ import pytest
 
 from codegen.flexible.neutral_file import NeutralFileError, read
 from codegen.flexible.reduction import Wanted, reduce
-from tests.parts.truss import gauge, truss
+from tests.parts.mechanisms.truss import gauge, truss
 
 
 def saved(folder, **changed):

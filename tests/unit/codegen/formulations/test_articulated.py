@@ -13,7 +13,7 @@ from codegen.formulations import articulated
 from codegen.kernels.build import build_kernel, load_reference
 from codegen.kernels.generate import generate
 from codegen.options.options import KernelOptions
-from tests.parts.written_rods import PINS, branches
+from tests.parts.mechanisms.written_rods import PINS, branches
 
 REFERENCES = Path(__file__).parents[3] / "data" / "references"
 OPTIONS = KernelOptions(formulation="articulated")

@@ -9,8 +9,8 @@ from codegen.kernels.build import build_kernel
 from codegen.kernels.generate import program
 from codegen.options.options import KernelOptions
 from rt_core.settings import SettingsError
-from tests.parts.exact_solutions import REFERENCES, errors, exact, second_order
-from tests.parts.reference_motions import (
+from tests.parts.mechanisms.exact_solutions import REFERENCES, errors, exact, second_order
+from tests.parts.mechanisms.reference_motions import (
     STEERING,
     coordinates,
     crank_guide,

@@ -15,7 +15,7 @@ from codegen.kernels.build import build_kernel
 from codegen.kernels.generate import program
 from codegen.options.options import KernelOptions
 from codegen.targets.c99 import texts
-from tests.parts.written_rods import PINS, branches
+from tests.parts.mechanisms.written_rods import PINS, branches
 
 REFERENCE = Path(__file__).parents[3] / "data" / "references" / "branch_pendulum.csv"
 OPTIONS = KernelOptions(formulation="riccati")
@@ -24,35 +24,6 @@ DIGITS = {
     1.0: (1.28930529, 2.35435752, 1.35750647, -1.73605246),
     5.0: (1.62877266, 1.49402388, 1.34981179, -2.87476859),
 }
-ROW = """
-gravity_m_s2 = [0, -9.81, 0]
-[repeat.row]
-count = COUNT
-before = { p_0 = [0, 0, 0], rod_0 = "ground" }
-[repeat.row.point."p_{k}"]
-position_m = ["0.06 * k", "-0.08 * k", 0]
-moves = "xy"
-[repeat.row.rigid_body."rod_{k}"]
-points = ["p_{k-1}", "p_{k}"]
-axis = [0, 0, 1]
-mass_kg = 0.1
-centre_m = ["0.06 * (k - 0.5)", "-0.08 * (k - 0.5)", 0]
-inertia_kg_m2 = 1e-4
-[repeat.row.angle."turn_{k}"]
-[repeat.row.revolute."pin_{k}"]
-bodies = ["rod_{k}", "rod_{k-1}"]
-point_m = ["0.06 * (k - 1)", "-0.08 * (k - 1)", 0]
-axis = [0, 0, 1]
-angle = "turn_{k}"
-[repeat.row.damper."bearing_{k}"]
-angle = "turn_{k}"
-damping_nms_per_rad = 0.01
-[outputs]
-"tip/x_m" = "p_COUNT_x"
-"tip/y_m" = "p_COUNT_y"
-"pin/fx_n" = "revolute.pin_2.fx_n"
-"last/turn_rad_s2" = "turn_COUNT.acceleration"
-"""
 
 
 @pytest.fixture(scope="module")
@@ -130,20 +101,6 @@ def test_any_joint_shows_forces_energies_and_accelerations_as_articulated_inerti
             assert stepper.step() == 0
         shown.append(stepper.outputs)
     assert shown[0] == pytest.approx(shown[1], rel=1e-10, abs=1e-10)
-
-
-@pytest.fixture
-def row(tmp_path):
-    def written(count, **changes):
-        text = ROW.replace("COUNT", str(count))
-        for old, new in changes.values():
-            assert old in text
-            text = text.replace(old, new)
-        path = tmp_path / "row.toml"
-        path.write_text(text)
-        return path
-
-    return written
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from codegen.kernels.build import build_kernel
 from codegen.kernels.generate import program
 from codegen.options.options import KernelOptions
 from codegen.targets.kernel_text import KernelText
-from tests.parts.random_trees import written_tree
+from tests.parts.mechanisms.random_trees import written_tree
 
 STEPS = 20
 

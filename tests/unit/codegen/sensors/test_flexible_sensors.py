@@ -6,7 +6,7 @@ import pytest
 from codegen.description.mechanism import MechanismError
 from codegen.expressions.dag import evaluate
 from codegen.sensors import read
-from tests.parts.flexible_mechanisms import free_shaft
+from tests.parts.mechanisms.flexible_mechanisms import free_shaft
 from tests.unit.codegen.flexible.test_motion import moved, rotation
 
 SENSORS = {

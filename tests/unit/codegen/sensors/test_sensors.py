@@ -81,6 +81,6 @@ def test_a_mechanism_stays_free_of_the_mistakes_of_its_sensors():
 
 
 def test_every_sensor_has_a_line_in_the_docs():
-    text = (ROOT / "docs" / "observers.md").read_text()
+    text = (ROOT / "docs" / "models" / "observers.md").read_text()
     for kind in registry():
         assert f"`{kind}`" in text

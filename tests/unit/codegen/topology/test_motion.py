@@ -9,7 +9,7 @@ from codegen.description.mechanism import MechanismError, load
 from codegen.topology.frames import placing
 from codegen.topology.motion import topology
 from codegen.tree.closed import closed_tree
-from tests.parts.random_trees import random_tree
+from tests.parts.mechanisms.random_trees import random_tree
 
 INERTIA = (0.02, 0.03, 0.04)
 
@@ -93,7 +93,7 @@ def test_an_angle_over_two_joints_is_their_sum():
     assert offset == pytest.approx(0.0)
 
 
-def test_a_loop_is_cut_at_the_joint_that_closes_it():
+def closed():
     made = planar("closed")
     bar(made, "crank", (0, 0, 0), (0, 1, 0))
     bar(made, "coupler", (0, 1, 0), (2, 1, 0))
@@ -102,7 +102,11 @@ def test_a_loop_is_cut_at_the_joint_that_closes_it():
     pin(made, "b", ["coupler", "crank"], (0, 1, 0))
     pin(made, "c", ["rocker", "ground"], (2, 0, 0))
     pin(made, "d", ["coupler", "rocker"], (2, 1, 0))
-    cuts = topology(made.build().system).tree.cuts
+    return made
+
+
+def test_a_loop_is_cut_at_the_joint_that_closes_it():
+    cuts = topology(closed().build().system).tree.cuts
     assert [cut.element for cut in cuts] == ["revolute/d"]
     assert "closes a loop" in cuts[0].problem
 
@@ -139,15 +143,7 @@ def test_the_largest_branch_follows_by_four_numbers():
 
 @pytest.mark.parametrize("cut", ["a", "b", "c"])
 def test_a_loop_is_cut_where_its_user_says(cut):
-    made = planar("closed")
-    bar(made, "crank", (0, 0, 0), (0, 1, 0))
-    bar(made, "coupler", (0, 1, 0), (2, 1, 0))
-    bar(made, "rocker", (2, 1, 0), (2, 0, 0))
-    pin(made, "a", ["crank", "ground"], (0, 0, 0))
-    pin(made, "b", ["coupler", "crank"], (0, 1, 0))
-    pin(made, "c", ["rocker", "ground"], (2, 0, 0))
-    pin(made, "d", ["coupler", "rocker"], (2, 1, 0))
-    mechanism = made.cut(f"revolute.{cut}").build()
+    mechanism = closed().cut(f"revolute.{cut}").build()
     cuts = topology(mechanism.system).tree.cuts
     assert f"revolute/{cut}" in [c.element for c in cuts]
     assert not any(c.element == "revolute/d" for c in cuts)

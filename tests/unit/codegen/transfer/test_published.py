@@ -10,8 +10,8 @@ from codegen.system.vectors import cross
 from codegen.topology.motion import topology
 from codegen.transfer import riccati
 from codegen.tree.spatial import Wrench
-from tests.parts.transfer_matrices import Rod, accelerations, body, hinge
-from tests.parts.written_rods import branches
+from tests.parts.mechanisms.transfer_matrices import Rod, accelerations, body, hinge
+from tests.parts.mechanisms.written_rods import branches
 
 REFERENCE = Path(__file__).parents[3] / "data" / "references" / "branch_pendulum.csv"
 # rows of the reference

@@ -6,11 +6,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from codegen.description.builder import MechanismBuilder
-from codegen.expressions.dag import evaluate
 from codegen.tree.mechanism import in_joint_coordinates
-from codegen.tree.recursion import accelerations
-from tests.parts.random_trees import random_tree
-from tests.parts.swept_tree import swept
+from tests.parts.mechanisms.random_trees import by_articulated_inertias, moving, random_tree
+from tests.parts.mechanisms.swept_tree import swept
 
 KINDS = ("hinge", "slide", "ball", "hinge")
 
@@ -18,19 +16,8 @@ KINDS = ("hinge", "slide", "ball", "hinge")
 def difference(mechanism, seed):
     """Largest gap between accelerations, of the largest one."""
     tree = in_joint_coordinates(mechanism)
-    rng = np.random.default_rng(seed)
-    z = tree.motion.somewhere(seed)
-    zd = rng.normal(size=len(z))
-    for link in tree.chain.links:
-        if link.kind in ("ball", "free"):
-            ball = list(link.coordinates[-4:])
-            zd[ball] -= z[ball] * (z[ball] @ zd[ball])
-    system = tree.made.system
-    at = {p.var.name: p.default for p in (*system.parameters, *system.signals)}
-    for c, value, rate in zip(system.coordinates, z, zd, strict=True):
-        at |= {c.q.name: float(value), c.qd.name: float(rate)}
-    found = accelerations(tree.chain, tree.loads)
-    exact = np.array([evaluate(found[i], at) for i in range(len(z))])
+    z, zd = moving(tree, seed)
+    exact = by_articulated_inertias(tree, z, zd)
     return np.max(np.abs(swept(mechanism, z, zd) - exact)) / max(1.0, np.max(np.abs(exact)))
 
 

@@ -13,7 +13,7 @@ from codegen.tree.recursion import accelerations
 
 sys.path.insert(0, str(Path(__file__).parents[4] / "benchmarks"))
 from peers.tree_cases import DAMPING, chain, random_tree
-from peers.tree_models import mujoco_text, mujoco_us, pinocchio_model, pinocchio_us
+from peers.tree_models import mujoco_model, mujoco_us, pinocchio_model, pinocchio_us
 
 
 @pytest.mark.parametrize("tree", [chain(5), random_tree(6)], ids=["chain", "tree"])
@@ -23,7 +23,7 @@ def test_pins_anywhere_accelerate_as_a_peer_says(tree, peer):
     made = in_joint_coordinates(write(tree, "tree", "").build())
     state = np.random.default_rng(4).uniform(-1.0, 1.0, (2, len(tree.links)))
     if peer == "mujoco":
-        _, exact = mujoco_us(mujoco_text(tree.links, tree.gravity), 1, state)
+        _, exact = mujoco_us(mujoco_model(tree.links, tree.gravity), 1, state)
     else:
         model = pinocchio_model(tree.links, tree.gravity)
         _, exact = pinocchio_us(model, 1, state, DAMPING)

@@ -7,7 +7,7 @@ from codegen.description.mechanism import MechanismError, load
 from codegen.expressions.dag import evaluate
 from codegen.tree.closed import closed_tree
 from codegen.tree.places import Coordinates, Places
-from tests.parts.wishbones import wishbone_axle
+from tests.parts.mechanisms.wishbones import wishbone_axle
 
 CLOSED = 1e-13
 

@@ -13,48 +13,6 @@ from codegen.options.options import KernelOptions
 from codegen.targets.c99 import texts
 
 OPTIONS = KernelOptions(formulation="articulated")
-ROW = """
-gravity_m_s2 = [0, -9.81, 0]
-[repeat.row]
-count = COUNT
-before = { p_0 = [0, 0, 0], rod_0 = "ground" }
-[repeat.row.point."p_{k}"]
-position_m = ["0.06 * k", "-0.08 * k", 0]
-moves = "xy"
-[repeat.row.rigid_body."rod_{k}"]
-points = ["p_{k-1}", "p_{k}"]
-axis = [0, 0, 1]
-mass_kg = 0.1
-centre_m = ["0.06 * (k - 0.5)", "-0.08 * (k - 0.5)", 0]
-inertia_kg_m2 = 1e-4
-[repeat.row.angle."turn_{k}"]
-[repeat.row.revolute."pin_{k}"]
-bodies = ["rod_{k}", "rod_{k-1}"]
-point_m = ["0.06 * (k - 1)", "-0.08 * (k - 1)", 0]
-axis = [0, 0, 1]
-angle = "turn_{k}"
-[repeat.row.damper."bearing_{k}"]
-angle = "turn_{k}"
-damping_nms_per_rad = 0.01
-[outputs]
-"tip/x_m" = "p_COUNT_x"
-"pin/fx_n" = "revolute.pin_2.fx_n"
-"last/turn_rad_s2" = "turn_COUNT.acceleration"
-"""
-
-
-@pytest.fixture
-def row(tmp_path):
-    def written(count, **changes):
-        text = ROW.replace("COUNT", str(count))
-        for old, new in changes.values():
-            assert old in text
-            text = text.replace(old, new)
-        path = tmp_path / "row.toml"
-        path.write_text(text)
-        return path
-
-    return written
 
 
 def test_a_row_moves_as_if_every_link_were_written_out(row, monkeypatch):

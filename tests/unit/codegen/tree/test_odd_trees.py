@@ -8,7 +8,7 @@ from codegen.tree.closed import closed_tree
 from codegen.tree.mechanism import in_joint_coordinates
 from codegen.tree.places import Coordinates, Places
 from codegen.tree.recursion import accelerations
-from tests.parts.plain_bodies import Plan
+from tests.parts.mechanisms.plain_bodies import Plan
 from tests.unit.codegen.tree.test_closed import Equations, moved
 
 SPRING = {"stiffness": 7.0, "damping": 0.4}

@@ -5,13 +5,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from codegen.expressions.dag import evaluate
 from codegen.formulations import articulated
 from codegen.options.options import KernelOptions
 from codegen.targets import numpy_module
 from codegen.tree.mechanism import in_joint_coordinates
-from codegen.tree.recursion import accelerations
-from tests.parts.random_trees import random_tree
+from tests.parts.mechanisms.random_trees import by_articulated_inertias, moving, random_tree
 
 OPTIONS = KernelOptions(formulation="articulated")
 FREE = ("free", "hinge", "ball", "slide")
@@ -22,17 +20,8 @@ def difference(mechanism, seed):
     tree = in_joint_coordinates(mechanism)
     twin = {}
     exec(numpy_module.text(articulated.build(mechanism, OPTIONS)), twin)
-    rng = np.random.default_rng(seed)
-    z = tree.motion.somewhere(seed)
-    zd = rng.normal(size=len(z))
-    for ball in twin["BALLS"]:
-        zd[ball] -= z[ball] * (z[ball] @ zd[ball])
-    system = tree.made.system
-    at = {p.var.name: p.default for p in (*system.parameters, *system.signals)}
-    for c, value, rate in zip(system.coordinates, z, zd, strict=True):
-        at |= {c.q.name: float(value), c.qd.name: float(rate)}
-    found = accelerations(tree.chain, tree.loads)
-    zdd = np.array([evaluate(found[i], at) for i in range(len(z))])
+    z, zd = moving(tree, seed)
+    zdd = by_articulated_inertias(tree, z, zd)
     q, slope = twin["natural_slopes"](z)
     ours = slope @ zdd + twin["bend"](z, zd)
     assert np.max(np.abs(twin["natural_phi"](q, np.zeros(0)))) < 1e-12

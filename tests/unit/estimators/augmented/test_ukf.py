@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from estimators.augmented.driveline_model import DrivelineModel
+from estimators.augmented.settings import UnscentedSettings
 from estimators.augmented.ukf import AugmentedUkf
 from estimators.numerics.chi_square import mean_bounds
 
@@ -35,7 +36,7 @@ def make(model, period_s=T, **changes):
         "process_noise": WALK,
         "sample_noise": SAMPLES,
     }
-    return AugmentedUkf("ukf", {}, {}, model=model, period_s=period_s, **(settings | changes))
+    return AugmentedUkf("ukf", model, UnscentedSettings(period_s=period_s, **settings | changes))
 
 
 def plant(load, seconds, seed=0):

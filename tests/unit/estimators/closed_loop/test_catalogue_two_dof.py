@@ -9,10 +9,15 @@ import numpy as np
 import pytest
 
 from estimators.augmented.ekf import AugmentedEkf
+from estimators.augmented.settings import AugmentedSettings
 from estimators.two_stage.force_observer import ForceObserver
 from estimators.two_stage.kinematic_observer import KinematicObserver
+from estimators.two_stage.stages import ForceSettings, KinematicSettings
 
 T, N = 2e-3, 60
+AUGMENTED = AugmentedSettings(
+    period_s=T, position_noise=1e-3, acceleration_noise=0.8, disturbance=0.2, walk_noise=0.05
+)
 Pointer = ctypes.POINTER(ctypes.c_double)
 Sensors = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[Pointer] * 4)
 Dynamics = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[Pointer] * 6)
@@ -137,7 +142,10 @@ def test_kinematic_observer(samples):
     model = TwoDof()
     ports = {"position_0": "a", "position_1": "b"}
     block = KinematicObserver(
-        "k", ports, {}, model=model, period_s=T, position_noise=1e-3, acceleration_noise=0.5
+        "k",
+        model,
+        KinematicSettings(period_s=T, position_noise=1e-3, acceleration_noise=0.5),
+        reads=ports,
     )
     found = block.run(position, u)
     x = np.r_[position[0], np.zeros(4)]
@@ -167,7 +175,10 @@ def test_force_observer(samples, form):
     model = TwoDof()
     ports = {f"{part}_{i}": "m" for part in ("z", "zd", "zdd") for i in range(2)}
     block = ForceObserver(
-        "f", ports, {}, model=model, form=form, known_noise=0.1, balance_noise=0.05, walk_noise=0.3
+        "f",
+        model,
+        ForceSettings(form=form, known_noise=0.1, balance_noise=0.05, walk_noise=0.3),
+        reads=ports,
     )
     found = block.run(motion, known)
     x, cov = np.zeros(4), np.eye(4) * 1e6 * (0.01 + 0.0025 + 0.09)
@@ -207,9 +218,11 @@ def test_augmented_ekf(samples):
     position, u, known = samples
     model = TwoDof()
     block = AugmentedEkf(
-        "s", {"position_0": "a", "position_1": "b"}, {}, model=model, period_s=T,
-        position_noise=1e-3, acceleration_noise=0.8, disturbance=0.2, walk_noise=0.05,
-    )  # fmt: skip
+        "s",
+        model,
+        AUGMENTED,
+        reads={"position_0": "a", "position_1": "b"},
+    )
     found = block.run(position, u, known)
     x = np.r_[position[0], np.zeros(4)]
     cov = np.diag(np.repeat([1e-6, 2 * (1e-3 / T) ** 2, 1e4 * 0.0025], 2))
@@ -243,9 +256,9 @@ def test_model_of_another_abi_or_with_too_few_sensors_is_refused():
     ports = {"position_0": "a", "position_1": "b"}
     settings = {"period_s": T, "position_noise": 1.0, "acceleration_noise": 1.0}
     with pytest.raises(ValueError, match="k: model of version 7, needs 2"):
-        KinematicObserver("k", ports, {}, model=TwoDof(abi=7), **settings)
+        KinematicObserver("k", TwoDof(abi=7), KinematicSettings(**settings), reads=ports)
     with pytest.raises(ValueError, match="needs as many as dof"):
-        KinematicObserver("k", ports, {}, model=TwoDof(n_sensors=1), **settings)
+        KinematicObserver("k", TwoDof(n_sensors=1), KinematicSettings(**settings), reads=ports)
 
 
 @pytest.mark.parametrize("kind", ["kinematic", "augmented"])
@@ -255,14 +268,19 @@ def test_cycles_without_slopes_leave_the_estimate_and_its_covariance_whole(sampl
     ports = {"position_0": "a", "position_1": "b"}
     if kind == "kinematic":
         block = KinematicObserver(
-            "k", ports, {}, model=model, period_s=T, position_noise=1e-3, acceleration_noise=0.5
+            "k",
+            model,
+            KinematicSettings(period_s=T, position_noise=1e-3, acceleration_noise=0.5),
+            reads=ports,
         )
         given = (position, u)
     else:
         block = AugmentedEkf(
-            "s", ports, {}, model=model, period_s=T, position_noise=1e-3, acceleration_noise=0.8,
-            disturbance=0.2, walk_noise=0.05,
-        )  # fmt: skip
+            "s",
+            model,
+            AUGMENTED,
+            reads=ports,
+        )
         given = (position, u, known)
     block.run(*(part[:20] for part in given))
     spread = np.trace(block.covariance)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.parts.bending_vehicle import vehicle
-from tests.parts.gate_cases import CASES, cases
+from tests.parts.mechanisms.bending_vehicle import vehicle
+from tests.parts.mechanisms.gate_cases import CASES, cases
 
 pytestmark = pytest.mark.slow
 

@@ -11,12 +11,14 @@ from codegen.observers.build import build_observer
 from codegen.observers.spec import ObserverSpec
 from codegen.options.options import KernelOptions
 from estimators.augmented.ekf import AugmentedEkf
+from estimators.augmented.settings import AugmentedSettings
 from estimators.closed_loop.settings import Channel
 from estimators.two_stage.closed_loop_model import ClosedLoopModel
 from estimators.two_stage.force_observer import ForceObserver
 from estimators.two_stage.kinematic_observer import KinematicObserver
 from estimators.two_stage.observer import TwoStageObserver
 from estimators.two_stage.settings import TwoStageSettings, two_stage_reads, two_stage_writes
+from estimators.two_stage.stages import ForceSettings, KinematicSettings
 from rigloop.bench.two_stage.slider_crank import SliderCrank
 from rigloop.bench.two_stage.two_stage import CASES, NOMINAL, simulate
 from rt_core.settings import SettingsError
@@ -86,13 +88,30 @@ MOTION = ("crank_rad", "crank_rate_rad_s", "crank_acceleration_rad_s2")
 def hand_written(motion, form="A"):
     model = SliderCrank(*NOMINAL)
     kinematic = KinematicObserver(
-        "k", {"position_0": "-"}, {}, model=model, period_s=T, position_noise=STD["encoder"],
-        acceleration_noise=STD["felt"], least_sensitivity=0.03, held_noise=0.5, gate_sigma=6.0,
-    )  # fmt: skip
+        "k",
+        model,
+        KinematicSettings(
+            period_s=T,
+            position_noise=STD["encoder"],
+            acceleration_noise=STD["felt"],
+            least_sensitivity=0.03,
+            held_noise=0.5,
+            gate_sigma=6.0,
+        ),
+        reads={"position_0": "-"},
+    )
     force = ForceObserver(
-        "f", {f"{part}_0": "-" for part in ("z", "zd", "zdd")}, {}, model=model, form=form,
-        known_noise=0.02, balance_noise=0.05, walk_noise=math.sqrt(10.0), gate_sigma=6.0,
-    )  # fmt: skip
+        "f",
+        model,
+        ForceSettings(
+            form=form,
+            known_noise=0.02,
+            balance_noise=0.05,
+            walk_noise=math.sqrt(10.0),
+            gate_sigma=6.0,
+        ),
+        reads={f"{part}_0": "-" for part in ("z", "zd", "zdd")},
+    )
     found = kinematic.run(motion.measured_angle_rad[:, None], motion.measured_acceleration[:, None])
     forces = force.run(np.ascontiguousarray(found[:, :3]), motion.measured_torque_nm[:, None])
     return np.c_[found[:, :3], forces[:, :2]]
@@ -343,8 +362,11 @@ def test_an_augmented_filter_takes_a_generated_model_as_one_by_hand(built, motio
     samples = [np.ascontiguousarray(column[:, None]) for column in samples]
     found, right = (
         AugmentedEkf(
-            "single", {"position_0": "-"}, {}, model=model, period_s=T, position_noise=0.003,
-            acceleration_noise=0.35, disturbance=1.0, walk_noise=3.0,
+            "single", model,
+            AugmentedSettings(
+                period_s=T, position_noise=0.003, acceleration_noise=0.35, disturbance=1.0, walk_noise=3.0
+            ),
+            reads={"position_0": "-"},
         ).run(*samples)[:, :5]
         for model in (ClosedLoopModel(built.module.Model()), SliderCrank(*NOMINAL))
     )  # fmt: skip

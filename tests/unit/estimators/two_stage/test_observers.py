@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from estimators.augmented.ekf import AugmentedEkf
+from estimators.augmented.settings import AugmentedSettings
 from estimators.two_stage.force_observer import ForceObserver
 from estimators.two_stage.kinematic_observer import KinematicObserver
 from estimators.two_stage.rotor_model import RotorModel
+from estimators.two_stage.stages import ForceSettings, KinematicSettings
 from rigloop.bench.two_stage.slider_crank import SliderCrank
 from rt_core.block import Block
 
@@ -17,7 +19,9 @@ CRANK = (0.120, 0.250, 0.75, 1.56, 1.2)
 
 def kinematic(model, **changes):
     config = {"period_s": T, "position_noise": 1e-3, "acceleration_noise": 0.5, "held_noise": 2.0}
-    return KinematicObserver("k", {"position_0": "a"}, {}, model=model, **(config | changes))
+    return KinematicObserver(
+        "k", model, KinematicSettings(**config | changes), reads={"position_0": "a"}
+    )
 
 
 def scalar_update(x, cov, h, innovation, r):
@@ -84,9 +88,11 @@ def test_force_observer_is_the_linear_filter_of_its_form(form):
     known = rng.normal(size=N)
     j, d = 0.03, 0.1
     block = ForceObserver(
-        "f", MOTION, {}, model=RotorModel(j, viscous_nms=d), form=form, known_noise=0.1,
-        balance_noise=0.05, walk_noise=0.3,
-    )  # fmt: skip
+        "f",
+        RotorModel(j, viscous_nms=d),
+        ForceSettings(form=form, known_noise=0.1, balance_noise=0.05, walk_noise=0.3),
+        reads=MOTION,
+    )
     found = block.run(motion, known[:, None])
     x, cov = np.zeros(2), np.eye(2) * 1e6 * (0.01 + 0.0025 + 0.09)
     h = np.array([1.0, 0.0])
@@ -112,9 +118,11 @@ def test_a_force_is_found_in_the_cycle_in_which_it_acts(form):
     unknown, known = 3 * np.sign(np.sin(40 * t + 0.1)), np.cos(70 * t)
     motion = np.c_[np.zeros((N, 2)), (known + unknown) / 0.03]
     block = ForceObserver(
-        "f", MOTION, {}, model=RotorModel(0.03), form=form, known_noise=1e-4, balance_noise=1e-4,
-        walk_noise=100.0,
-    )  # fmt: skip
+        "f",
+        RotorModel(0.03),
+        ForceSettings(form=form, known_noise=1e-4, balance_noise=1e-4, walk_noise=100.0),
+        reads=MOTION,
+    )
     found = block.run(motion, known[:, None])
     np.testing.assert_allclose(found[1:, 1], unknown[1:], rtol=0, atol=1e-6)
 
@@ -134,9 +142,14 @@ def test_the_motion_is_of_the_cycle_of_its_samples():
 def test_form_b_walks_at_random_where_the_force_has_no_lever(step_of):
     crank = SliderCrank(*CRANK)
     block = ForceObserver(
-        "f", MOTION, {"guarded": "g"}, model=crank, form="B", known_noise=0.1, balance_noise=0.1,
-        walk_noise=0.1, least_pivot=0.03,
-    )  # fmt: skip
+        "f",
+        crank,
+        ForceSettings(
+            form="B", known_noise=0.1, balance_noise=0.1, walk_noise=0.1, least_pivot=0.03
+        ),
+        reads=MOTION,
+        writes={"guarded": "g"},
+    )
     motion = np.zeros((50, 3))  # at the dead centre, at rest
     found = block.run(motion, np.zeros((50, 1)))
     assert np.isfinite(found).all()
@@ -153,9 +166,17 @@ def test_augmented_ekf_of_a_rotor_is_a_linear_kalman_filter():
     known = rng.normal(size=N)
     j = 0.03
     block = AugmentedEkf(
-        "s", {"position_0": "a"}, {}, model=RotorModel(j), period_s=T, position_noise=1e-3,
-        acceleration_noise=0.8, disturbance=0.2, walk_noise=0.05,
-    )  # fmt: skip
+        "s",
+        RotorModel(j),
+        AugmentedSettings(
+            period_s=T,
+            position_noise=1e-3,
+            acceleration_noise=0.8,
+            disturbance=0.2,
+            walk_noise=0.05,
+        ),
+        reads={"position_0": "a"},
+    )
     found = block.run(position[:, None], u[:, None], known[:, None])
     b = np.array([T * T / 2, T, 0])
     f = np.array([[1, T, 0], [0, 1, 0], [0, 0, 1.0]]) + np.outer(b, [0, 0, 1 / j])
@@ -195,15 +216,25 @@ def test_an_estimate_that_overflowed_starts_over(observer):
         found, good = (block.run(y[:, None], u[:, None]) for y in (broken, position))
     elif observer == "augmented":
         block = AugmentedEkf(
-            "e", {"position_0": "a"}, {}, model=rotor, period_s=T, position_noise=1e-3,
-            acceleration_noise=0.5, disturbance=0.5, walk_noise=0.3,
-        )  # fmt: skip
+            "e",
+            rotor,
+            AugmentedSettings(
+                period_s=T,
+                position_noise=1e-3,
+                acceleration_noise=0.5,
+                disturbance=0.5,
+                walk_noise=0.3,
+            ),
+            reads={"position_0": "a"},
+        )
         found, good = (block.run(y[:, None], u[:, None], none) for y in (broken, position))
     else:
         block = ForceObserver(
-            "f", MOTION, {}, model=rotor, form="A", known_noise=0.1, balance_noise=0.05,
-            walk_noise=0.3,
-        )  # fmt: skip
+            "f",
+            rotor,
+            ForceSettings(form="A", known_noise=0.1, balance_noise=0.05, walk_noise=0.3),
+            reads=MOTION,
+        )
         motion = np.c_[position, np.zeros(N), u]
         overflowing = motion.copy()
         overflowing[N // 2, 2] = huge
@@ -216,10 +247,12 @@ def test_an_estimate_that_overflowed_starts_over(observer):
 def test_step_through_the_capsule_does_what_run_does(step_of):
     position, u = samples()
     block = KinematicObserver(
-        "k", {"position_0": "a", "acceleration_0": "b"}, {"z_0": "c", "zdd_0": "d"},
-        model=RotorModel(0.03), period_s=T, position_noise=1e-3, acceleration_noise=0.5,
-        held_noise=2.0,
-    )  # fmt: skip
+        "k",
+        RotorModel(0.03),
+        KinematicSettings(period_s=T, position_noise=1e-3, acceleration_noise=0.5, held_noise=2.0),
+        reads={"position_0": "a", "acceleration_0": "b"},
+        writes={"z_0": "c", "zdd_0": "d"},
+    )
     assert isinstance(block, Block)
     cells = np.zeros(4)
     address = [cells.ctypes.data + 8 * i for i in range(4)]
@@ -232,15 +265,17 @@ def test_step_through_the_capsule_does_what_run_does(step_of):
         assert cells[3] == expected[k, 2]
 
 
-def test_all_mistakes_are_in_one_message():
+def test_all_mistakes_of_settings_are_in_one_message_and_those_with_the_model_in_another():
+    noise = {"position_noise": 1.0, "acceleration_noise": 1.0}
     with pytest.raises(ValueError, match="period_s = -1") as caught:
-        kinematic(RotorModel(0.03), period_s=-1.0, position_noise=0.0)
+        KinematicSettings(period_s=-1.0, held_noise=0.0, gate_sigma=-1.0, **noise)
+    assert "held_noise = 0" in str(caught.value)
+    assert "gate_sigma = -1" in str(caught.value)
+    with pytest.raises(ValueError, match="form = 'C'"):
+        ForceSettings(form="C", known_noise=1.0, balance_noise=1.0, walk_noise=1.0)
+    wrong = KinematicSettings(period_s=T, **noise | {"position_noise": 0.0})
+    with pytest.raises(ValueError, match="no such read port speed") as caught:
+        KinematicObserver("k", RotorModel(1.0), wrong, reads={"speed": "x", "position_0": "y"})
     assert "position_noise = 0" in str(caught.value)
-    with pytest.raises(ValueError, match="form = C"):
-        ForceObserver("f", MOTION, {}, model=RotorModel(1.0), form="C", known_noise=1.0,
-                      balance_noise=1.0, walk_noise=1.0)  # fmt: skip
-    with pytest.raises(ValueError, match="no such read port speed"):
-        KinematicObserver("k", {"speed": "x", "position_0": "y"}, {}, model=RotorModel(1.0),
-                          period_s=T, position_noise=1.0, acceleration_noise=1.0)  # fmt: skip
     with pytest.raises(ValueError, match="inertia_kg_m2 = 0"):
         RotorModel(0.0)

@@ -13,6 +13,7 @@ from codegen.options.options import KernelOptions
 from estimators.two_stage.closed_loop_model import ClosedLoopModel
 from estimators.two_stage.kinematic_observer import KinematicObserver
 from estimators.two_stage.rotor_model import RotorModel
+from estimators.two_stage.stages import KinematicSettings
 from rigloop.bench.two_stage.slider_crank import SliderCrank
 from rigloop.bench.two_stage.two_stage import NOMINAL
 
@@ -163,9 +164,11 @@ def test_stage_one_takes_more_accelerometers_than_freedoms_with_exact_slopes(bar
     model = ClosedLoopModel(bars.module.Model())
     asked = Asked(ClosedLoopModel(bars.module.Model()))
     block = KinematicObserver(
-        "k", {"position_0": "a", "position_1": "b"}, {}, model=model, period_s=T,
-        position_noise=1e-3, acceleration_noise=0.5,
-    )  # fmt: skip
+        "k",
+        model,
+        KinematicSettings(period_s=T, position_noise=1e-3, acceleration_noise=0.5),
+        reads={"position_0": "a", "position_1": "b"},
+    )
     cycles = 20
     position = START + 1e-3 * rng.normal(size=(cycles, 2))
     # readings that no acceleration explains: the left inverse turns towards them

@@ -49,3 +49,23 @@ def test_recordings_that_cannot_be_aligned_are_refused(t_s, values, words):
     good_s = np.arange(0.0, 20.0, 0.01)
     with pytest.raises(AlignError, match=words):
         rigloop.align((good_s, telegraph(good_s)), (t_s, values))
+
+
+@pytest.mark.parametrize("recorded", [None, "ab", (1, 2, 3), (np.arange(20.0), ["x"] * 20)])
+def test_a_recording_that_is_not_two_rows_of_numbers_is_refused(recorded):
+    good_s = np.arange(0.0, 20.0, 0.01)
+    with pytest.raises(AlignError, match="two rows of numbers"):
+        rigloop.align((good_s, telegraph(good_s)), recorded)
+
+
+@pytest.mark.parametrize("step_s", ["x", 0, -1.0, np.nan, np.inf])
+def test_a_step_that_is_no_time_is_refused(step_s):
+    good_s = np.arange(0.0, 20.0, 0.01)
+    with pytest.raises(AlignError, match="step_s = "):
+        rigloop.align((good_s, telegraph(good_s)), (good_s, telegraph(good_s)), step_s=step_s)
+
+
+def test_a_step_longer_than_the_recordings_is_refused():
+    good_s = np.arange(0.0, 20.0, 0.01)
+    with pytest.raises(AlignError, match="give a shorter one"):
+        rigloop.align((good_s, telegraph(good_s)), (good_s, telegraph(good_s)), step_s=50.0)

@@ -8,31 +8,19 @@ from codegen.kernels.build import build_kernel
 from codegen.options.options import KernelOptions
 from rigloop.api.mechanism import StepError
 from rigloop.api.saved_state import StateError, pack
+from tests.parts.mechanisms.pendulum import PENDULUM
 
 pytestmark = pytest.mark.slow
 
-DRIVEN = """
-name = "driven"
-gravity_m_s2 = [0, -9.81, 0]
-[point.P]
-position_m = [0.3, 0, 0]
-moves = "xy"
-[angle.arm]
-initial_rad = 0
-[rigid_body.arm]
-points = [[0, 0, 0], "P"]
-axis = [0, 0, 1]
-angle = "arm"
-mass_kg = 2.0
-centre_m = [0.15, 0, 0]
-inertia_kg_m2 = 0.015
+DRIVEN = (
+    'name = "driven"\n'
+    + PENDULUM.replace("initial_rate_rad_s = 1.0", "initial_rad = 0")
+    + """"arm/rate_rad_s" = "arm.rate"
 [force.motor]
 angle = "arm"
 torque_nm = { input = 0.0 }
-[outputs]
-"arm/angle_rad" = "arm"
-"arm/rate_rad_s" = "arm.rate"
 """
+)
 TORQUE, ANGLE = "input/force/motor/torque_nm", "arm/angle_rad"
 POSITION, RATE, ACCELERATION = (
     f"guide/rod/{part}" for part in ("position_rad", "rate_rad_s", "acceleration_rad_s2")

@@ -77,6 +77,50 @@ def test_a_declaration_that_is_not_there_is_looked_for_from_the_rigs_folder(writ
         load(write('kind = "gain"', 'kind = "blocks/gone.toml"'))
 
 
+EXPRESSION = """kind = "expression"
+formula = "{}"
+unit = "{}"
+reads = {{ u1 = "torque/y", u2 = "wheel/angle_rad" }}
+[blocks.second]
+"""
+
+
+@pytest.mark.parametrize(
+    ("formula", "unit", "words"),
+    [
+        ("u1 + u2", "Nm", "'u1 + u2' adds or compares Nm and rad"),
+        ("max(u1, u2)", "Nm", "'max(u1, u2)' adds or compares Nm and rad"),
+        ("2.0 * u1 + sqrt(u2**2) - u1", "Nm", "adds or compares rad and Nm"),
+        ("sin(u1)", "1", "'sin(u1)' takes rad or a number, not Nm"),
+        ("exp(u2**2)", "1", "'exp(u2 ** 2)' takes a number, not rad^2"),
+        ("u1 * u2", "Nm", "it gives kg m^2 rad/s^2, and the block's unit is Nm"),
+        ("abs(-u1)", "rad", "it gives Nm, and the block's unit is rad"),
+    ],
+)
+def test_units_inside_a_formula_are_checked_where_they_are_known(write, formula, unit, words):
+    with pytest.raises(ConfigError) as caught:
+        load(write('kind = "gain"', EXPRESSION.format(formula, unit) + 'kind = "gain"'))
+    told = [str(mistake) for mistake in caught.value.mistakes]
+    assert any(f"blocks.angle.formula = '{formula}'" in line and words in line for line in told)
+
+
+@pytest.mark.parametrize(
+    ("formula", "unit"),
+    [
+        ("2.5 * u2 + u1", "Nm"),  # a number may have a unit: this one is a stiffness
+        ("u1 - 0.5 + u4", "Nm"),  # 0 is what is not wired
+        ("atan2(u1, u1 + 1.0)", "rad"),
+        ("sqrt(u1 * u1)", "Nm"),
+        ("u1 * sin(u2) * sign(u2) / u1**2 * u1", "1"),
+        ("tanh(u2 / 0.1) * u1", "Nm"),
+    ],
+)
+def test_a_formula_whose_units_fit_or_are_not_known_is_no_mistake(write, formula, unit):
+    with pytest.raises(ConfigError) as caught:
+        load(write('kind = "gain"', EXPRESSION.format(formula, unit) + 'kind = "gain"'))
+    assert not [m for m in caught.value.mistakes if "formula" in m.key]
+
+
 def test_units_go_through_blocks_that_keep_or_turn_them(write):
     units = {signal.path: signal.unit for signal in signals_of(load(write()).rig)}
     wanted = {"torque/y": "Nm", "smooth/y": "rad", "wheel/angle_rad": "rad", "area/y": "rad s"}

@@ -43,7 +43,7 @@ def columns():
 
 @pytest.fixture
 def verdict(lim, tmp_path):
-    def write(columns, at_rest=True, asked=ASKED, **told):
+    def write(columns, at_rest=True, asked=ASKED, series=False, **told):
         n = N
         for task, fields in (
             ("estimation", columns),
@@ -57,8 +57,8 @@ def verdict(lim, tmp_path):
                 writer.append(rows)
         report = messages.Report(at_rest=at_rest, first_cycle_ns=1, **told)
         messages.write(tmp_path, "cycle.json", report)
-        (found,) = judge(tmp_path, again(asked, lim.rig), None)
-        return found
+        found = judge(tmp_path, again(asked, lim.rig, series=series), None)
+        return found if series else found[0]
 
     return write
 
@@ -147,6 +147,52 @@ def test_what_is_not_as_stated_is_found_and_said(columns, verdict, wrong, words)
 def test_an_output_that_was_not_seen_at_rest_is_not_good(columns, verdict):
     found = verdict(columns, at_rest=False)
     assert found.why == ("the cycle process did not see the output at rest",)
+
+
+def in_series(columns, began):
+    """Two armings: a run of rows 0 to 399 and another from row 450 on, whose fault begins in a row."""
+    row = np.arange(N)
+    columns["supervisor/arm"] = ((row < 400) | (row >= 450)).astype(float)
+    for name in ("guard/state", "guard/trip", "guard/torque_nm"):
+        before = columns[name].copy()
+        columns[name][450:] = before[BEGAN - 60 : BEGAN + 90]
+    columns["guard/state"][400:450] = State.READY
+    columns["guard/torque_nm"][450:500] = np.linspace(0.0, 4.0, 50)
+    columns["inject1/cycle"] = np.where(row >= BEGAN, BEGAN + 1.0, 0.0)
+    columns["inject2/cycle"] = np.where(row >= began, began + 1.0, 0.0)
+
+
+def test_each_fault_of_a_series_is_judged_by_its_own_arming(columns, verdict):
+    in_series(columns, 510)
+    first, second = verdict(columns, asked=ASKED * 2, series=True)
+    assert (first.good, second.good) == (True, True), (first.why, second.why)
+    assert (first.began, first.to_find, first.to_zero) == (BEGAN + 1, FOUND - BEGAN, ZERO - BEGAN)
+    assert (second.began, second.to_find, second.to_zero) == (511, FOUND - BEGAN, ZERO - BEGAN)
+
+
+def test_torque_that_its_arming_took_with_it_was_not_seen_to_end(columns, verdict):
+    in_series(columns, 510)
+    columns["guard/torque_nm"][:400] = 4.0
+    columns["guard/torque_nm"][400:450] = np.linspace(4.0, 0.0, 50)
+    first, second = verdict(columns, asked=ASKED * 2, series=True)
+    assert "the torque was not seen to be zero" in first.why
+    assert first.to_zero is None
+    assert second.good, second.why
+
+
+@pytest.mark.parametrize("began", [350, 420, N])
+def test_a_fault_of_a_series_that_began_in_another_arming_was_not_tried(columns, verdict, began):
+    in_series(columns, began)
+    first, second = verdict(columns, asked=ASKED * 2, series=True)
+    assert not second.tried
+    assert first.tried
+
+
+def test_an_arming_that_a_run_did_not_come_to_shows_nothing(columns, verdict):
+    columns["supervisor/arm"] = np.ones(N)
+    columns["inject2/cycle"] = np.zeros(N)
+    _, second = verdict(columns, asked=ASKED * 2, series=True)
+    assert not second.tried
 
 
 def test_a_blip_must_be_held_and_then_run_on(columns, verdict):

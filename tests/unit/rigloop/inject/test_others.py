@@ -1,5 +1,6 @@
 """The axes beside the one that a fault strikes: the rig's word, and the judge on records that are made here."""
 
+import json
 import tomllib
 
 import numpy as np
@@ -148,6 +149,73 @@ def test_an_axis_that_went_on_though_it_was_reached_is_told(verdict):
 def test_torque_after_an_axis_was_armed_again_is_none_of_the_fault(verdict):
     what = verdict("group", ("gas_guard",), armed_again=True)
     assert what.good, what.why
+
+
+PULLED_MS, PUT_BACK_MS = 100, 300
+
+
+@pytest.fixture
+def cable(tmp_path):
+    """Judge a cable of the pedals' line that is pulled and put back, beside a wheel that ends by a trip at a time."""
+
+    def judged(trip, at_ms):
+        rig = load("two_lines").rig
+        pedal_ns, wheel_ns, start_ns = 1_000_000, 200_000, 7
+        brake, wheel = np.arange(400), np.arange(2000)
+        lost, out = brake >= PULLED_MS + 2, wheel * wheel_ns >= at_ms * pedal_ns
+        fields = {
+            "feet": {
+                "loop/feet/cycle": brake + 1.0,
+                "brake_guard/state": np.where(lost, State.FAULT, State.RUNNING),
+                "brake_guard/trip": np.where(lost, Trip.ACTUATOR_LOST, Trip.NO_TRIP),
+                "brake_guard/torque_nm": np.where(lost, 0.0, np.interp(brake, [0, 50], [0, 4.0])),
+                "pedal_line/valid": 1.0 * ((brake < PULLED_MS) | (brake > PUT_BACK_MS)),
+                "pedal_line/al_state": np.full(400, 8.0),
+                "pedal_line/brake/operational": 1.0 * ~lost,
+            },
+            "hands": {
+                "loop/hands/cycle": wheel + 1.0,
+                "wheel_guard/state": np.where(out, State.FAULT, State.RUNNING),
+                "wheel_guard/trip": np.where(out, trip, Trip.NO_TRIP),
+                "wheel_guard/torque_nm": np.where(out, 0.0, 1.0),
+            },
+            "simulation": {"x": brake * 1.0},
+        }
+        for task, columns in fields.items():
+            with RecordWriter(tmp_path / f"{task}.npy", list(columns)) as writer:
+                rows = np.zeros(len(next(iter(columns.values()))), writer.dtype)
+                rows["t_ns"] = np.arange(len(rows)) * (wheel_ns if task == "hands" else pedal_ns)
+                for name, column in columns.items():
+                    rows[name] = column
+                writer.append(rows)
+        report = messages.Report(at_rest=True, first_cycle_ns=start_ns)
+        messages.write(tmp_path, "cycle.json", report)
+        pulled, put_back = (start_ns + ms * pedal_ns for ms in (PULLED_MS, PUT_BACK_MS))
+        (tmp_path / "injected.json").write_text(json.dumps({"number": 0, "at_ns": pulled - 9}))
+        orders = {"orders": [["unplug 0", pulled], ["plug 0", put_back]]}
+        (tmp_path / "pedal_line.drive.json").write_text(json.dumps(orders))
+        (what,) = judge(tmp_path, again(["brake_guard/cable-pull@0.1"], rig), None)
+        return what
+
+    return judged
+
+
+@pytest.mark.parametrize("at_ms", [PULLED_MS + 1, PULLED_MS + 2.5, PUT_BACK_MS + 1])
+def test_a_line_that_is_lost_as_another_ones_cable_is_moved_is_told(cable, at_ms):
+    what = cable(Trip.ACTUATOR_LOST, at_ms)
+    assert what.why == ("wheel_guard tripped too, which the fault does not reach",)
+
+
+@pytest.mark.parametrize("at_ms", [PULLED_MS + 20, PUT_BACK_MS - 1, PUT_BACK_MS + 20])
+def test_a_line_that_loses_frames_of_its_own_later_is_not_the_others_cable(cable, at_ms):
+    what = cable(Trip.ACTUATOR_LOST, at_ms)
+    assert what.good, what.why
+
+
+@pytest.mark.parametrize("trip", [Trip.OTHER_TRIPPED, Trip.REQUEST_FAULT])
+def test_a_cable_that_reaches_another_line_is_told_whenever_it_does(cable, trip):
+    what = cable(trip, PULLED_MS + 50)
+    assert what.why == ("wheel_guard tripped too, which the fault does not reach",)
 
 
 def test_an_axis_that_was_at_zero_too_late_is_told_with_its_cycles(verdict):

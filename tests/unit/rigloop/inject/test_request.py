@@ -39,6 +39,12 @@ def test_what_was_found_right_is_read_again_as_it_was(lim):
     ]
 
 
+def test_of_a_series_each_strikes_in_an_arming_of_its_own(lim):
+    words = ["link-down@0.3", "overrun@0.2"]
+    assert [i.arming for i in again(words, lim.rig, series=True)] == [1, 2]
+    assert [i.arming for i in again(words, lim.rig)] == [0, 0]
+
+
 @pytest.mark.parametrize(
     ("words", "problem"),
     [

@@ -7,7 +7,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from rigloop.cli import app
-from tests.parts.flexible_mechanisms import free_shaft, spin_up
+from tests.parts.mechanisms.flexible_mechanisms import free_shaft, spin_up
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from rigloop.cli import app
 
-PAGE = Path(__file__).parents[4] / "docs" / "mechanisms.md"
+PAGE = Path(__file__).parents[4] / "docs" / "models" / "mechanisms.md"
 G = 9.81
 
 

@@ -10,7 +10,7 @@ from codegen.description.builder import MechanismBuilder
 from codegen.description.mechanism import MechanismError, load, parse
 from codegen.pose.assembly import assemble
 from rigloop.cli import app
-from tests.parts.truss import gauge, truss
+from tests.parts.mechanisms.truss import gauge, truss
 
 
 @pytest.fixture

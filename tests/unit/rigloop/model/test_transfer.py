@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.parts.command_here import rigloop_here
-from tests.parts.written_rods import branches
+from tests.parts.mechanisms.written_rods import branches
 
 
 @pytest.fixture(scope="module")

@@ -8,25 +8,7 @@ from recorded_runs import ANGLE, STATE, TORQUE, write_recorded_run
 
 from rigloop.monitor.capturing import page_scope
 from rigloop.monitor.session import Session
-from rigloop.monitor.sources import recorded_source
 from rigloop.monitor.sources.recorded_source import RecordedSource
-
-
-class Clock:
-    """A time that a test sets."""
-
-    def __init__(self):
-        self.now_s = 0.0
-
-    def monotonic(self):
-        return self.now_s
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    made = Clock()
-    monkeypatch.setattr(recorded_source, "time", made)
-    return made
 
 
 @pytest.fixture

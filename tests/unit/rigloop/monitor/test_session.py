@@ -8,28 +8,10 @@ import pytest
 from recorded_runs import ANGLE, STATE, TORQUE, write_recorded_run
 
 from rigloop.monitor.session import Session
-from rigloop.monitor.sources import recorded_source
 from rigloop.monitor.sources.envelope import ROWS
 from rigloop.monitor.sources.recorded_source import RecordedSource
 from rigloop.monitor.sources.source import SourceGoneError, SourceRefusedError
-from rigloop.monitor.sources.wire import frame, unframed
-
-
-class Clock:
-    """A time that a test sets."""
-
-    def __init__(self):
-        self.now_s = 0.0
-
-    def monotonic(self):
-        return self.now_s
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    made = Clock()
-    monkeypatch.setattr(recorded_source, "time", made)
-    return made
+from rigloop.monitor.sources.wire import frame
 
 
 @pytest.fixture
@@ -42,6 +24,12 @@ def session(folder, tmp_path):
     made = Session(lambda: RecordedSource(folder), lambda of: tmp_path / "x.page.json")
     yield made
     made.close()
+
+
+def unframed(raw):
+    """Return header and numbers of a frame."""
+    length = int.from_bytes(raw[:4], "little")
+    return json.loads(raw[4 : 4 + length]), np.frombuffer(raw[4 + length :], "<f8")
 
 
 def sent(frames, kind):

@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from run_manifests import run_manifest
 
 from io_bridge.recording.record import RecordWriter
 from rigloop.plots import figures as report_plots
@@ -15,7 +16,6 @@ from rigloop.run_folder.late import write_events
 from rigloop.run_folder.manifest import (
     DataFault,
     HistogramBins,
-    Manifest,
     ManifestError,
     Named,
     Replay,
@@ -35,13 +35,9 @@ LATE_AT, SPIKE_AT = 12_345, 20_001
 
 def facts(**changes):
     return {
-        "kind": "live",
         "rig": Named("steering_wheel", "0" * 64),
         "kernels": (Named("steering", "1" * 64),),
-        "started": "2026-01-02T03:04:05Z",
         "duration_s": N * PERIOD_NS * 1e-9,
-        "verdict": "good",
-        "reasons": (),
         "tasks": {"estimation": TaskFacts(PERIOD_NS, "estimation.npy", N, 3, 4)},
         "versions": {"python": "3.11"},
         "host": {"cpu": "two <cores> & more", "isolated": None, "load": (0.5, 1.25)},
@@ -68,7 +64,7 @@ def folder(tmp_path):
     edges = np.geomspace(50, 1e7, 400)
     for_late, _ = np.histogram(rows[late], edges)
     write_timing(tmp_path, {"estimation": {"late": HistogramBins.of(edges, for_late, 456_789.0)}})
-    write_manifest(tmp_path, Manifest(**facts()))
+    write_manifest(tmp_path, run_manifest(**facts()))
     return tmp_path
 
 
@@ -159,7 +155,9 @@ def test_good_run_says_so_with_its_figures(folder):
 
 
 def test_bad_run_gives_its_reasons(folder):
-    write_manifest(folder, Manifest(**facts(verdict="bad", reasons=("the bus <lost> 3 frames",))))
+    write_manifest(
+        folder, run_manifest(**facts(verdict="bad", reasons=("the bus <lost> 3 frames",)))
+    )
     words = page_of(folder).words
     assert "Not good" in words
     assert "the bus <lost> 3 frames" in words
@@ -174,7 +172,7 @@ def test_latest_cycle_stands_between_its_neighbours(folder):
 def test_replay_lists_the_faults_of_its_log(folder):
     replay = Replay(Named("wheel.csv", "2" * 64), "plain", 1234, 321.0)
     fault = DataFault("step", 1, 9053, "the angle jumps")
-    write_manifest(folder, Manifest(**facts(kind="replay", replay=replay, faults=(fault,))))
+    write_manifest(folder, run_manifest(**facts(kind="replay", replay=replay, faults=(fault,))))
     words = page_of(folder).words
     for part in ("wheel.csv", "321 ×", "1,234", "9,053", "the angle jumps", "keeps no deadlines"):
         assert part in words
@@ -190,7 +188,7 @@ def test_missing_record_and_signals_leave_a_report_that_says_so(folder):
 
 def test_unknown_signal_is_left_out(folder):
     signals = {"angle": ("estimation", "no/such_rad"), "torque": ("nowhere", TORQUE)}
-    write_manifest(folder, Manifest(**facts(signals=signals)))
+    write_manifest(folder, run_manifest(**facts(signals=signals)))
     assert "Angle and torque" not in page_of(folder).words
 
 
@@ -210,7 +208,7 @@ def test_signal_that_is_not_finite_is_plotted_as_far_as_it_is(folder):
         writer.append(rows)
     tasks = facts()["tasks"] | {"simulation": TaskFacts(1_000_000, "simulation.npy")}
     signals = {"torque": ("simulation", "model/torque_nm"), "angle": ("estimation", ANGLE)}
-    write_manifest(folder, Manifest(**facts(tasks=tasks, signals=signals)))
+    write_manifest(folder, run_manifest(**facts(tasks=tasks, signals=signals)))
     assert "1.00 N m" in page_of(folder).words
 
 
@@ -261,7 +259,7 @@ def test_a_degraded_run_says_so_above_everything_with_each_remedy(folder):
         Check("swap", Level.AMBER, "on", "paged out", "swapoff -a"),
         Check("clock source", Level.GREEN, "tsc", "slow"),
     )
-    write_manifest(folder, Manifest(**facts(checks=checks, mode="degraded")))
+    write_manifest(folder, run_manifest(**facts(checks=checks, mode="degraded")))
     page = page_of(folder)
     words = page.words
     assert words.index("degraded: fifo priority") < words.index("Duration")
@@ -271,7 +269,7 @@ def test_a_degraded_run_says_so_above_everything_with_each_remedy(folder):
 
 def test_a_run_with_nothing_red_has_no_band(folder):
     checks = (Check("clock source", Level.GREEN, "tsc", "slow"),)
-    write_manifest(folder, Manifest(**facts(checks=checks, mode="strict")))
+    write_manifest(folder, run_manifest(**facts(checks=checks, mode="strict")))
     assert "degraded" not in page_of(folder).words
 
 
@@ -290,7 +288,7 @@ def test_what_is_drawn_of_a_filter_has_the_unit_that_stands_beside_it(tmp_path, 
         rows["wheel/nis"] = rows["wheel/trusted"] = 1.0
         rows["wheel/innovation_rad"] = 5e-4 * np.sign(np.sin(np.arange(2000.0)))
         writer.append(rows)
-    write_manifest(tmp_path, Manifest(**facts(signals={})))
+    write_manifest(tmp_path, run_manifest(**facts(signals={})))
     drawn = {}
     real = report_plots.time_plot
 
@@ -326,7 +324,7 @@ def test_a_run_with_late_cycles_draws_the_worst_of_them(folder):
         late_events=70,
         blocks=("bus", "wheel"),
     )
-    write_manifest(folder, Manifest(**facts(tasks={"estimation": task})))
+    write_manifest(folder, run_manifest(**facts(tasks={"estimation": task})))
     page = page_of(folder)
     assert (
         "70 late, 1 kept: of each cause the first, the worst and the newest; 78 overruns: 60 stolen, "

@@ -33,6 +33,14 @@ def test_the_first_cycle_that_differs_is_told_with_its_values():
     assert found.words() == "1 of 2 signals differ, first a at 0.002 s (cycle 2 of loop)"
 
 
+def test_a_signal_in_the_records_of_two_tasks_is_one_signal():
+    one = {task: record([0], a=[0.0], b=[1.0]) for task in ("fast", "slow")}
+    other = {task: record([0], a=[2.0], b=[1.0]) for task in ("fast", "slow")}
+    found = compare(one, other)
+    assert [d.task for d in found.differences] == ["fast", "slow"]
+    assert found.words() == "1 of 2 signals differ, first a at 0 s (cycle 0 of fast)"
+
+
 def test_a_zero_of_the_other_sign_is_another_bit():
     found = compare({"x": record([0], a=[0.0])}, {"x": record([0], a=[-0.0])})
     assert not found.is_equal

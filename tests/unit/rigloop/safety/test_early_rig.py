@@ -3,7 +3,7 @@
 import pytest
 
 from rigloop.compose.wiring import load
-from rigloop.safety.early_rig import early_rig, pushes_at_s
+from rigloop.safety.early_rig import early_rig, times_of
 
 
 def test_a_rig_is_measured_on_emulated_segments_only():
@@ -29,4 +29,4 @@ def test_the_rig_that_is_measured_has_the_limits_of_the_rig():
             assert made.blocks[name].model_copy(update={"ramp_in_s": block.ramp_in_s}) == block
     assert made.tasks == loaded.rig.tasks
     assert made.blocks["bus"].drives["gas"].plant.start_s == 0.1
-    assert pushes_at_s(made) == pytest.approx(0.3)
+    assert times_of(made) == pytest.approx((0.3, 0.2))

@@ -1,29 +1,17 @@
-"""The runs that show the answers of a rig, the rig that they run, and the count of their outcomes."""
+"""The count of what became of injections, and their time on the clock."""
 
 from functools import cache
 
 import numpy as np
 import pytest
 
+from rigloop.bench.fault_trials import Tried
 from rigloop.compose.wiring import load as load_again
-from rigloop.inject.kinds import ON_VETH
 from rigloop.run_folder.manifest import ENDED_BEFORE, Injected
 from rigloop.safety.answers import answers_of
-from rigloop.safety.chosen import is_measured
-from rigloop.safety.measure import (
-    NO_TORQUE,
-    Measured,
-    clock_ms,
-    experiments,
-    is_spoilt,
-)
+from rigloop.safety.measure import NO_TORQUE, TRIES, Measured, clock_ms, is_spoilt, measure
 
 load = cache(load_again)
-
-
-def planned(rig, *names):
-    answers = [a for a in answers_of(load(rig).rig) if not names or a.fault.name in names]
-    return experiments(answers, 0.3)
 
 
 def outcome(**changed):
@@ -33,44 +21,6 @@ def outcome(**changed):
         "good": True,
     }  # fmt: skip
     return Injected(**given | changed)
-
-
-def test_a_fault_that_ends_the_torque_has_a_run_of_its_own():
-    (run,) = planned("fault_bench", "request-nan")
-    assert run.trial.asked == ("guard/request-nan@0.3",)
-    assert [[a.guard for a in shown] for shown in run.shows] == [["guard"]]
-
-
-def test_a_fault_on_a_virtual_cable_waits_until_its_drive_pushes():
-    (run,) = planned("fault_bench", "cycle-kill")
-    assert (run.trial.asked, run.trial.bus) == (("cycle-kill@1",), "veth")
-
-
-def test_faults_that_are_held_share_a_run_and_what_lasts_comes_last():
-    (run,) = planned("fault_bench", "sensor-jump", "sensor-nan-blip", "frame-lost")
-    assert len(run.trial.asked) == len(run.shows) == 3
-    assert run.trial.asked[-1].startswith("guard/sensor-jump@")
-    assert run.trial.seconds > float(run.trial.asked[-1].partition("@")[2])
-
-
-def test_a_fault_that_all_axes_see_is_injected_once():
-    (shared,) = planned("pedals_and_wheel", "link-down")
-    assert [a.guard for a in shared.shows[0]] == ["wheel_guard", "brake_guard", "gas_guard"]
-    assert len(planned("pedals_and_wheel", "drive-fault")) == 3
-    assert len(planned("two_lines", "link-down")) == 2
-    (killed,) = planned("two_lines", "supervisor-kill")
-    assert killed.trial.asked == ("supervisor-kill@0.3",)
-    assert len(killed.shows[0]) == 2
-
-
-def test_each_reaction_that_can_be_seen_is_measured():
-    for rig in ("pedals_and_wheel", "fault_bench"):
-        answers = [a for a in answers_of(load(rig).rig) if a.fault.needs not in ON_VETH]
-        shown = [a for run in experiments(answers, 0.3) for group in run.shows for a in group]
-        wanted = [a for a in answers if is_measured(a)]
-        assert len(shown) == len(wanted) == len({(a.guard, a.fault.name) for a in shown})
-        assert {"link-down", "supervisor-stop", "frame-lost"} <= {a.fault.name for a in shown}
-        assert not {"recorder-kill", "sensor-stuck"} & {a.fault.name for a in shown}
 
 
 def test_the_worst_of_all_repeats_is_kept():
@@ -98,6 +48,49 @@ def test_the_worst_of_all_repeats_is_kept():
 )
 def test_a_reaction_that_was_late_is_never_dropped(changed, spoilt):
     assert is_spoilt(outcome(**changed)) == spoilt
+
+
+NOT_COME_TO = {"good": False, "began": None, "why": ("it did not begin before the run ended",)}
+
+
+@pytest.fixture
+def runs_that_show(monkeypatch, tmp_path):
+    """Measure three faults of a rig in runs that show their first so many; return what came of it, and the runs."""
+
+    def measured(shown):
+        asked = []
+
+        def attempt(loaded, trial, runs):
+            asked.append(trial.asked)
+            found = [
+                (w, outcome(**({} if i < shown else NOT_COME_TO)))
+                for i, w in enumerate(trial.asked)
+            ]
+            return Tried(found, [], 0.0, tmp_path / "no run")
+
+        part = "rigloop.safety.measure"
+        monkeypatch.setattr(f"{part}.attempt", attempt)
+        monkeypatch.setattr(f"{part}.warm_up", lambda rig: None)
+        monkeypatch.setattr(f"{part}.clock_ms", lambda *what: 1.0)
+        names = ("request-nan", "link-down", "al-error")
+        loaded = load("fault_bench")
+        answers = [a for a in answers_of(loaded.rig) if a.fault.name in names]
+        return measure(loaded, answers, 1, tmp_path / "runs", lambda words: None), asked
+
+    return measured
+
+
+def test_a_fault_that_its_series_did_not_come_to_is_tried_in_further_runs(runs_that_show):
+    found, asked = runs_that_show(1)
+    assert [len(words) for words in asked] == [3, 2, 1]
+    assert {row.repeats for row in found.values()} == {1}
+    assert sorted(row.spoilt for row in found.values()) == [0, 1, 2]
+
+
+def test_runs_that_show_nothing_at_all_are_not_tried_for_ever(runs_that_show):
+    found, asked = runs_that_show(0)
+    assert [len(words) for words in asked] == [3] * TRIES
+    assert {(row.repeats, row.spoilt) for row in found.values()} == {(0, TRIES)}
 
 
 def test_the_time_on_the_clock_has_the_cycles_that_a_host_took(tmp_path):

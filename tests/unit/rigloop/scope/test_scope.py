@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rigloop.scope.scope import Scope
-from rigloop.scope.setup import Setup, SetupError, checked, read_setup
+from rigloop.scope.setup import Setup, SetupError, checked
 from rigloop.scope.trigger import read_trigger
 
 VALUES = st.lists(st.integers(-3, 3), min_size=1, max_size=60)
@@ -142,17 +142,15 @@ def test_a_fault_is_that_of_any_task_and_any_guard():
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("keys", "words"),
     [
-        ('{"signals": ["a/x"], "colour": 1}', "colour"),
-        ('{"signals": []}', "length"),
-        ('{"signals": ["a/x"], "pre_s": -1}', "pre_s"),
-        ('{"signals": ["a/x"], "mode": "twice"}', "mode"),
-        ('{"signals": ["a/x", "a/x"]}', "given twice"),
-        ('{"signals": ["a/x"], "pre_s": 0, "post_s": 0}', "both 0"),
-        ("[", "settings of the scope"),
+        ({"signals": ()}, "length"),
+        ({"pre_s": -1.0}, "pre_s"),
+        ({"mode": "twice"}, "mode"),
+        ({"signals": ("a/x", "a/x")}, "given twice"),
+        ({"pre_s": 0.0, "post_s": 0.0}, "both 0"),
     ],
 )
-def test_settings_beyond_their_limits_are_refused(text, words):
+def test_settings_beyond_their_limits_are_refused(keys, words):
     with pytest.raises(SetupError, match=words):
-        read_setup(text)
+        checked(Setup(**{"signals": ("a/x",)} | keys))

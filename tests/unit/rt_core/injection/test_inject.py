@@ -27,11 +27,11 @@ def made(act, **options):
     )
 
 
-def run(block):
+def run(block, arm=None):
     """Step it in a task, armed from cycle 5 on; return its image by path."""
     task = Task("fast", [block], MS, inputs=("in/arm", CELL))
     offline = Offline(plan_table([task]))
-    arm = (np.arange(N) >= ARMED).astype(float)
+    arm = (np.arange(N) >= ARMED if arm is None else arm).astype(float)
     forced = {"in/arm": arm, CELL: np.full(N, 7.0)}
     image = offline.run("fast", MS * np.arange(N), forced=forced)["fast"]
     return dict(zip(offline.paths("fast"), image.T, strict=True))
@@ -55,6 +55,38 @@ def test_zero_cycles_are_all_to_the_end():
     seen = run(made(Act.ADD, cycles=0, value=0.5))
     assert np.all(seen[CELL][:15] == 7.0)
     assert np.all(seen[CELL][15:] == 7.5)
+
+
+UP = np.isin(np.arange(N) // 8, [0, 2, 4])  # armed from cycles 0, 16 and 32 on, for eight each
+
+
+@pytest.mark.parametrize(
+    ("arming", "cycles", "acts"),
+    [
+        (0, 0, range(3, N)),
+        (1, 0, range(3, 8)),
+        (2, 0, range(19, 24)),
+        (3, 2, range(35, 37)),
+        (4, 0, range(0)),
+    ],
+)
+def test_of_a_series_it_acts_in_its_own_arming_alone(arming, cycles, acts):
+    seen = run(made(Act.SET, at_s=0.003, cycles=cycles, value=-1.0, arming=arming), UP)
+    assert np.flatnonzero(seen["wrong/acting"]).tolist() == list(acts)
+    assert np.flatnonzero(seen[CELL] == -1.0).tolist() == list(acts)
+
+
+def test_an_order_of_a_series_is_taken_back_with_its_arming():
+    cell = np.zeros(1)
+    options = {"at_s": 0.003, "cycles": 0, "value": 3.0, "arming": 2}
+    block = made(Act.ORDER, order=cell.ctypes.data, keep=cell, **options)
+    task = Task("fast", [block], MS, inputs=("in/arm",))
+    offline = Offline(plan_table([task]))
+    seen = []
+    for k in range(N):
+        offline.run("fast", np.array([MS * k]), forced={"in/arm": UP[k : k + 1].astype(float)})
+        seen.append(cell[0])
+    assert np.flatnonzero(seen).tolist() == list(range(19, 24))
 
 
 def test_a_cell_is_kept_as_it_was_when_it_began():
@@ -116,6 +148,7 @@ def test_an_order_goes_to_a_cell_outside_and_is_taken_back():
         (Act.SET, {"cells": []}, "0 cells"),
         (Act.SET, {"cells": [CELL] * 9}, "9 cells"),
         (Act.KEEP, {"cells": []}, "0 cells"),
+        (Act.SET, {"arming": -1}, "arming"),
         (Act.SET, {"every": 0}, "every"),
         (Act.ORDER, {}, "address"),
         (Act.BURN, {"value": 0.0}, "value"),

@@ -76,6 +76,18 @@ class Wire:
     def outputs(self, data):
         return self.access(LWR, 0, 0, data)[1]
 
+    def operate(self):
+        """Bring a drive to OP, by outputs of zero."""
+        self.preop()
+        self.process_data(5, 13)
+        self.ask(SAFEOP)
+        self.outputs(bytes(5))
+        assert self.ask(OP) == (OP, 0)
+
+    def control(self, word):
+        """Give a drive its controlword, no torque, and the mode for torques."""
+        self.outputs(struct.pack("<HhB", word, 0, 10))
+
     def send(self, body, service=2):
         """Put a CoE message into the mailbox; return the counter, 0 when it is refused."""
         self.counter = self.counter % 7 + 1

@@ -150,14 +150,10 @@ def test_the_eeprom_is_busy_for_its_time_and_has_the_data_then(wire):
 def test_a_drive_wakes_up_in_fault_and_needs_a_reset_edge(wire):
     slave = wire("direct_drive+fault_at_power_up:code=0x7305")
     assert slave.device.object_value(0x603F, 0) == b"\x05\x73"
-    slave.preop()
-    slave.process_data(5, 13)
-    slave.ask(SAFEOP)
-    slave.outputs(bytes(5))
-    assert slave.ask(OP) == (OP, 0)
+    slave.operate()
 
     def control(word):
-        slave.outputs(struct.pack("<HhB", word, 0, 10))
+        slave.control(word)
         return slave.device.statusword
 
     assert [control(word) for word in (0x06, 0x07, 0x0F)] == [0x08] * 3
@@ -173,14 +169,10 @@ def test_a_drive_wakes_up_in_fault_and_needs_a_reset_edge(wire):
 )
 def test_a_drive_shows_its_mode_when_it_operates_or_never(wire, options, shown):
     slave = wire(f"direct_drive+mode_shown{options}")
-    slave.preop()
-    slave.process_data(5, 13)
-    slave.ask(SAFEOP)
-    slave.outputs(bytes(5))
-    assert slave.ask(OP) == (OP, 0)
+    slave.operate()
 
     def control(word):
-        slave.outputs(struct.pack("<HhB", word, 0, 10))
+        slave.control(word)
         slave.wait(1)
         return struct.unpack("<12xb", slave.read(0x1800, 13))[0]
 

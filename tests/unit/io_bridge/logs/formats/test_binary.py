@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-FOLDER = Path(__file__).parents[5] / "benchmarks"
+FOLDER = Path(__file__).parents[5] / "benchmarks" / "logs"
 
 
 @pytest.fixture(scope="module", autouse=True)

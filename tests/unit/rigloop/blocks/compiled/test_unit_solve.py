@@ -37,43 +37,40 @@ def solve(shipped, kind, key=None, **wired):
 
 
 def test_an_integral_has_the_unit_times_seconds(shipped):
-    units, conflicts = solve(shipped, "integrator", u=RAD * S**-1)
+    units = solve(shipped, "integrator", u=RAD * S**-1)
     assert units["y"] == RAD
-    assert not conflicts
 
 
 def test_a_product_has_the_product_of_its_units_and_what_is_not_wired_none(shipped):
-    units, _ = solve(shipped, "product", u1=NM, u2=RAD * S**-1)
+    units = solve(shipped, "product", u1=NM, u2=RAD * S**-1)
     assert units["y"] == NM * RAD * S**-1
 
 
 def test_what_nobody_knows_is_not_known_behind(shipped):
-    units, conflicts = solve(shipped, "product", u1=NM, u2=None)
+    units = solve(shipped, "product", u1=NM, u2=None)
     assert units["y"] is None
-    assert not conflicts
 
 
 def test_terms_of_a_sum_have_the_unit_that_the_rig_says(shipped):
-    units, conflicts = solve(shipped, "sum", key=NM, u1=NM, u2=RAD, u3=None)
+    units = solve(shipped, "sum", key=NM, u1=NM, u2=RAD, u3=None)
     assert units["y"] == NM
-    assert [(c.port, c.wanted, c.wired) for c in conflicts] == [("u2", NM, RAD)]
+    assert units["u2"] == NM
 
 
 @pytest.mark.parametrize(
     "kind", ["limiter", "low_pass", "second_order", "notch", "delay", "rate_limiter"]
 )
 def test_a_filter_keeps_the_unit(shipped, kind):
-    units, conflicts = solve(shipped, kind, u=RAD)
+    units = solve(shipped, kind, u=RAD)
     assert units["y"] == RAD
-    assert not conflicts
 
 
 def test_a_controller_compares_like_with_like(shipped):
-    _, conflicts = solve(shipped, "pid", key=NM, setpoint=RAD, measured=RAD * S**-1, feedforward=NM)
-    assert [conflict.port for conflict in conflicts] == ["measured"]
+    units = solve(shipped, "pid", key=NM, setpoint=RAD, measured=RAD * S**-1, feedforward=NM)
+    assert units["measured"] == RAD
 
 
 def test_a_flag_has_the_unit_one(shipped):
-    units, conflicts = solve(shipped, "counter", u=RAD, reset=S)
+    units = solve(shipped, "counter", u=RAD, reset=S)
     assert units["count"] == ONE
-    assert [conflict.port for conflict in conflicts] == ["reset"]
+    assert units["reset"] == ONE

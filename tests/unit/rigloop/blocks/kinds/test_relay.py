@@ -35,7 +35,7 @@ def test_an_angle_that_is_no_number_gives_no_torque_and_a_fault():
 
 
 def test_what_is_wrong_is_told_at_once():
-    with pytest.raises(ValueError, match=r"torque_nm = -1\.0.*reads has the ports angle"):
+    with pytest.raises(ValueError, match=r"torque_nm = -1\.0.*no such read port angle"):
         Relay(-1.0, "relay", {"angle": "a/b"})
     with pytest.raises(ValueError, match="torque_nm = nan"):
         Relay(math.nan, "relay", READS)

@@ -10,29 +10,11 @@ from recorded_runs import ANGLE, write_recorded_run
 from rigloop.monitor.foxglove.channels import channels_of, log_of, scene_of
 from rigloop.monitor.foxglove.door import secret_of
 from rigloop.monitor.foxglove.viewer import Viewer
-from rigloop.monitor.sources import recorded_source
 from rigloop.monitor.sources.moving import Moving
 from rigloop.monitor.sources.recorded_source import RecordedSource
 from rigloop.monitor.sources.source import SourceGoneError
 
 CDR = 4  # bytes before the numbers of a message
-
-
-class Clock:
-    """A time that a test sets."""
-
-    def __init__(self):
-        self.now_s = 0.0
-
-    def monotonic(self):
-        return self.now_s
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    made = Clock()
-    monkeypatch.setattr(recorded_source, "time", made)
-    return made
 
 
 @pytest.fixture
