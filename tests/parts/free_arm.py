@@ -14,5 +14,5 @@ def write_free_arm(folder):
     tail = tail.replace('coordinate = "elbow"', pushed)
     tail = tail.replace('"elbow/torque_nm" = "guide.elbow.reaction"\n', "")
     path = folder / "free_arm.toml"
-    path.write_text(head + tail)
+    path.write_text(head.replace('name = "desk_arm"', 'name = "free_arm"') + tail)
     return path
