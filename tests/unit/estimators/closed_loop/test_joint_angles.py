@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rigloop
-from tests.parts.free_arm import HAND, JOINTS, write_free_arm
+from tests.parts.mechanisms.free_arm import HAND, JOINTS, write_free_arm
 
 pytestmark = pytest.mark.slow
 
