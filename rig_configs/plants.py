@@ -24,6 +24,9 @@ class Gauge(Section):
     """This gauge of the column is measured."""
     volts_per_strain: Annotated[Positive, Field(examples=[1e4])]
     """The amplifier gives this voltage for a strain of 1."""
+    noise_volts: Annotated[NonNegative, Field(le=10.0, examples=[2e-4])] = 0.0
+    """The amplifier adds white noise of this standard deviation, the same one in every run; from half of a step of the
+    converter on, its rounding is white too."""
 
 
 class Column(Section):

@@ -140,6 +140,14 @@ def replay(
         ),
     ] = None,
     mapping: MappingOption = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on with a replay of `--keep summary` or `--keep N` that was stopped or killed: give its run "
+            "folder, or the log.",
+        ),
+    ] = False,
     keep: Annotated[
         str,
         typer.Option(
@@ -156,6 +164,9 @@ def replay(
 
     A recorded run is compared with its record bit for bit. With `--rig` or `--set` it is a what-if: another rig sees
     what the recorded one saw, and the differences are listed in the answer and in `differences.json`.
+
+    A replay of a long log keeps its place every ten seconds; stopped or killed, it goes on from there with `--resume`,
+    to the same end bit for bit.
     """
     from rigloop.compose.changed_rig import changed_rig
     from rigloop.replay.replay import replay_log, replay_run
@@ -166,9 +177,23 @@ def replay(
         fail(
             [f"--keep {keep}: a recorded run is kept whole; it is for logs"], Exit.WRONG_INPUT, json
         )
+    if resume and (rig or set_ or mapping or every is not None):
+        fail(
+            [
+                "--resume: rig, keys, mapping and kept cycles are those that the replay began with; leave them out"
+            ],
+            Exit.WRONG_INPUT,
+            json,
+        )
     console = Screen(stderr=json)
     with errors_as_lines(json), TemporaryDirectory() as made:
-        if log.is_dir() and (rig or set_):
+        if resume:
+            from rigloop.replay.long_log import resume_long_log
+            from rigloop.replay.place import stopped_replay
+
+            folder = log if log.is_dir() else stopped_replay(log, runs)
+            outcome = resume_long_log(folder, console=console, trusts=trust)
+        elif log.is_dir() and (rig or set_):
             outcome = replay_changed(
                 log, rig, set_ or (), runs=runs, console=console, trusts=trust, page=page
             )

@@ -68,6 +68,10 @@ PLANTED: dict[str, dict[str, Any]] = {
     "watchdog that works once": {"watchdog_once": True},
     "emergency stop that only warns": {"stop_does": "warn"},
     "emergency stop that leaves the torque on": {"stop_does": "run on"},
+    "torque in one way only": {"torque_one_way": True},
+    "current loop of 8 ms": {"torque_lag_s": 0.008},
+    "torque that outlasts a stop by 80 ms": {"torque_outlasts_s": 0.08},
+    "torque that outlasts the watchdog by 150 ms": {"torque_outlasts_s": 0.15},
     "rig that sings": {"lag": 0.006, "spring": Spring(100.0, 0.3)},
 }
 
@@ -96,7 +100,7 @@ def drawn(seed: int, folder: Path, **mistake: Any) -> Drawn:
         viscous_nms=pick.uniform(0.01, 0.15),
         coulomb_nm=pick.uniform(0.0, 0.2),
         coulomb_rad_s=pick.uniform(0.02, 0.08),
-        torque_lag_s=lag,
+        torque_lag_s=mistake.pop("torque_lag_s", lag),
         hands="free",
         offset_rad=pick.uniform(-3.0, 3.0),
         **mistake,

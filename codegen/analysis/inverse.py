@@ -20,15 +20,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from codegen.description.mechanism import Mechanism
+from codegen.description.mechanism import Mechanism, MechanismError
 from codegen.expressions.dag import Expr, evaluate
 from codegen.expressions.emit import NUMPY, Assign, Cost, Emitter, Syntax
 from codegen.expressions.evaluated import Evaluated
 from codegen.expressions.standalone import C99, Function, Numbers, c_files, numpy_file
 from codegen.kernels.frozen import frozen
 from codegen.topology.joints import SINGLE
-from codegen.tree.mechanism import TreeMechanism, in_joint_coordinates
-from codegen.tree.recursion import transmitted
+from codegen.tree.mechanism import TreeMechanism, flexible, in_joint_coordinates
+from codegen.tree.transmission import transmitted
 
 PARAMETERS = ("xx", "yy", "zz", "xy", "xz", "yz", "x", "y", "z", "m")
 
@@ -105,6 +105,8 @@ def inverse_dynamics(mechanism: Mechanism) -> TreeInverse:
         }
         made = replace(made, system=replace(made.system, pushes=pushes, signals=[]))
     tree = in_joint_coordinates(replace(made, outputs=()))
+    if tree.source.system.flexible:
+        raise MechanismError(flexible(tree.source.system, "inverse dynamics"))
     chain, graph = tree.chain, tree.made.system.graph
     names: list[str] = []
     values: list[float] = []

@@ -49,7 +49,7 @@ def fastest_rad_s(mechanism: Mechanism) -> float:
 def too_fast(mechanism: Mechanism, options: KernelOptions) -> list[tuple[str, str, str]]:
     """Key, problem and remedy of modes of flexible bodies that the integrator makes grow at that step."""
     system = mechanism.system
-    if not system.flexible or options.formulation == "ali3p":
+    if not system.flexible or options.formulation in ("ali3p", "semi_recursive"):
         return []
     omega = fastest_rad_s(mechanism)
     limit = KEPT * STABLE[str(options.integrator)]

@@ -11,11 +11,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from codegen.description.contact import STEPS, contacts_s
 from codegen.description.entries import Written, entries
 from codegen.description.fast_modes import FOLLOWED
 from codegen.description.mechanism import Mechanism
 from codegen.expressions.dag import Expr
+from codegen.flexible.reduced import Reduced
 from codegen.options.options import KernelOptions
 from codegen.system.arithmetic import ArithmeticMistake, evaluate
 from codegen.system.body import Body
@@ -60,6 +63,7 @@ USUAL: dict[str, tuple[float, float, str]] = {
 }
 GRAVITY_M_S2 = 30.0
 FIRST_HZ = (0.02, 1e5)  # of a body that bends
+FASTEST_M_S = 2e4  # a mode's frequency times the size of the body; sound in diamond
 # radius of gyration of a body / the largest distance of the mechanism
 WIDEST = 10.0
 # of an inertia that turns without a body of its own mass
@@ -87,6 +91,7 @@ def doubts(mechanism: Mechanism, path: Path | str) -> list[str]:
     for item in written:
         found += _of_keys(item, mechanism)
         found += _of_gyration(item, mechanism, size)
+        found += _of_beam(item, mechanism)
     return found
 
 
@@ -126,6 +131,38 @@ def _is_held(body: Body) -> bool:
     )
 
 
+def _of_beam(item: Written, mechanism: Mechanism) -> Iterator[str]:
+    """Beams in which sound would be faster than in any solid: in mm, t and N frequencies are those of SI."""
+    beam = getattr(item.entry, "beam", None)
+    youngs = _largest(getattr(beam, "youngs_pa", None), mechanism)
+    density = _largest(getattr(beam, "density_kg_m3", None), mechanism)
+    if youngs and density and math.sqrt(youngs / density) > FASTEST_M_S:
+        speed = math.sqrt(youngs / density)
+        yield (
+            f"{item.title}.beam: sound would have {speed:.3g} m/s by youngs_pa and density_kg_m3, and has no more than "
+            f"{FASTEST_M_S:g} in any solid: N/mm² are Pa / 1e6, t/mm³ are kg/m³ / 1e12, and lengths are in m"
+        )
+
+
+def faster_than_sound(modes: Reduced) -> str:
+    """Words for a first mode that no solid of this size has; none where one may.
+
+    In mm, t and N frequencies are those of SI, and so nothing but the size tells them apart.
+    """
+    named = np.array([node.position for node in modes.nodes.values()])
+    places = modes.places if len(modes.places) else named
+    if not len(places):
+        return ""
+    first, size = float(modes.frequency_hz[0]), float(np.max(np.ptp(places, axis=0)))
+    if first * size <= FASTEST_M_S:
+        return ""
+    return (
+        f"its first mode is at {first:.3g} Hz over {size:.3g} m, {first * size:.3g} m/s, and sound is slower in any "
+        "solid: "
+        "lengths in mm are m times 1000, masses in t are kg / 1000"
+    )
+
+
 def _of_modes(mechanism: Mechanism) -> Iterator[str]:
     """Flexible bodies whose first frequency no body has, and modes that a step cannot follow."""
     low, high = FIRST_HZ
@@ -136,6 +173,8 @@ def _of_modes(mechanism: Mechanism) -> Iterator[str]:
                 f"flexible_body.{name}: its first mode is at {first:.3g} Hz, usual are {low:g} to {high:g}: "
                 "lengths in mm are m times 1000, masses in t are kg / 1000, N/mm² are Pa / 1e6"
             )
+        if problem := faster_than_sound(body.modes):
+            yield f"flexible_body.{name}: {problem}"
         step_s = KernelOptions().step_s
         if last * step_s * FOLLOWED > 1.0:
             yield (

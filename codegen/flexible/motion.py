@@ -56,6 +56,8 @@ class Bending:
     amplitudes : list of Coordinate
     products : dict of (mode, axis) to Vector
         Those p_ik that are coordinates, or linear in them.
+    stiffens : bool
+        Whether foreshortening counts.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Bending:
     modes: Reduced
     amplitudes: list[Coordinate]
     products: dict[tuple[int, int], Vector]
+    stiffens: bool = False
 
     def product(self, mode: int, k: int) -> Vector:
         """Product of an amplitude and an axis; an expression where the mass does not need it."""
@@ -210,7 +213,8 @@ def defined(made: Bending, label: str, unit: str, value: Vector) -> Vector:
             found.append(component)
             continue
         coordinate = system.coordinate(f"{label}_{letter}", unit, system.initial(component))
-        system.row(f"{label} {letter}", coordinate.q - component)
+        number = system.row(f"{label} {letter}", coordinate.q - component)
+        system.defined[coordinate.q] = component, number
         found.append(coordinate.q)
     return (found[0], found[1], found[2])
 

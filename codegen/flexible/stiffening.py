@@ -15,6 +15,7 @@ def stiffen(made: Bending) -> None:
     """Add the vectors of foreshortening, where they act on something that moves."""
     if made.modes.load is None:
         return
+    made.stiffens = True
     modal = made.modes.load.copy()
     for k in range(3):
         modal[k + 1] += made.shift[k] * modal[0]
@@ -29,7 +30,7 @@ def stiffen(made: Bending) -> None:
                 system.add_kinetic(at, component, graph.const(mass))
         for component, gravity in zip(moved, system.gravity, strict=True):
             if gravity != 0.0 and not graph.lift(component).is_const:
-                system.add_power(graph.const(gravity * mass), component)
+                system.add_fall(gravity * mass, component)
                 system.add_potential((-gravity * mass) * component)
     partners = _partners(made, modal[1:], least)
     for number, (axis, inertia, value) in enumerate(partners):

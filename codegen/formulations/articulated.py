@@ -34,7 +34,8 @@ from codegen.tree.long_rows import lengthened
 from codegen.tree.loops import TreeLoops
 from codegen.tree.mechanism import TreeMechanism, in_joint_coordinates
 from codegen.tree.reactions import of_joint
-from codegen.tree.recursion import accelerations, given_force
+from codegen.tree.recursion import accelerations
+from codegen.tree.transmission import given_force
 from codegen.tree.twin_data import twin_data
 from rig_configs.mistakes import Mistake
 

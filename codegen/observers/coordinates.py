@@ -67,8 +67,14 @@ def observed(mechanism: Mechanism, formulation: str) -> Observed:
         raise MechanismError([Mistake("", key, problem, remedy, formulation)])
     if formulation not in OF_JOINTS:
         return Observed(mechanism, mechanism)
+    if system.flexible:
+        problem, remedy = "bends: observers know it by the file's coordinates", "take 'ali3p'"
+        raise MechanismError(
+            Mistake("", key, f"flexible_body.{name} {problem}", remedy, formulation)
+            for name in system.flexible
+        )
     try:
-        if formulation in WITHOUT_ROWS and not system.flexible:
+        if formulation in WITHOUT_ROWS:
             mistakes = no_tree(topology(system), formulation)
             if mistakes:
                 raise MechanismError(mistakes)

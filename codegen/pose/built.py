@@ -57,6 +57,10 @@ def massive(system: System) -> set[int]:
 def require_mass(system: System) -> None:
     """Note a mistake for each body, or other coordinates, that some motion moves which meets no mass."""
     jac, mass = built_pose(system)
+    for c in system.coordinates:
+        if c.q in system.defined and mass[c.index, c.index] == 0.0:
+            # foreshortening takes part by products alone, whose sign may be either: the rest is no less than zero
+            mass[c.index, :] = mass[:, c.index] = 0.0
     # each coordinate in a unit of its own, so that a light body beside a heavy one is not taken for none
     own = np.diag(mass)
     unit = np.sqrt(np.where(own > NOISE * max(1.0, own.max(initial=0.0)), own, 1.0))

@@ -47,6 +47,8 @@ class System(Reading):
     flexible: dict[str, Any] = field(
         default_factory=dict
     )  # `codegen.flexible.motion.Bending` by body
+    # coordinates that rows define as expressions of others, with the rows' numbers
+    defined: dict[Expr, tuple[Expr, int]] = field(default_factory=dict)
     values: dict[str, Expr] = field(default_factory=dict)
     value_units: dict[str, str] = field(default_factory=dict)
     kinks: list[tuple[str, str, float]] = field(
@@ -181,6 +183,15 @@ class System(Reading):
                 self._add_to_force(coordinate, (gravity * coef) * mass)
             if not component.is_const:
                 self.add_potential(-gravity * (mass * component))
+
+    def add_fall(self, weight: float, along: Expr | float) -> None:
+        """Add a weight along any expression of coordinates; it is none of `pushes`."""
+        along = self.graph.lift(along)
+        for var in self.graph.variables(along):
+            if var in self._owners:
+                self._add_to_force(
+                    self._owners[var], self.graph.diff(along, var) * self.graph.const(weight)
+                )
 
     def add_potential(self, energy: Expr) -> None:
         self.potential = energy if self.potential is None else self.potential + energy

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from codegen.expressions.dag import Expr, evaluate
-from codegen.system.affine import affine
 from codegen.system.body import OFF_SPAN, Body, make
 from codegen.system.system import System
 from codegen.system.vectors import Vector, cross, minus
+from codegen.topology.families import Families
+from codegen.topology.linear import SMALL, column_space, equations_of, null_space, rigid_pose
 
 GROUND = "ground"
-SMALL = 1e-7  # of a singular value beside the largest: poses are closed to some 1e-12
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,7 @@ class Graph:
             self._at[guide.inputs[0].name] = guide.coordinate.initial
         self.scalars = {c.q for c in system.scalars.values()}
         self.owned = {c.q for c in system.coordinates}
+        self.families = Families(system)
         self.shapeless: list[str] = []
         self.pieces = {
             name: made
@@ -80,6 +81,9 @@ class Graph:
             if (made := self._piece(name, body)) is not None
         }
         self.carriers = {key: set(names) for key, names in system.carriers.items()}
+        for name in self.families.nodes:
+            if name in self.pieces:
+                self.carriers.setdefault(("point", system.points[name]), set()).add(name)
         self._rods: dict[str, str] = {}
         for name, ends in system.rods.items():
             self._rod(name, ends)
@@ -88,14 +92,16 @@ class Graph:
         self.cut = {
             r for r, row in enumerate(system.rows) if row.label.partition(" ")[0] in system.cuts
         }
+        defining = {r for _, r in system.defined.values()}
         self.rows = [
-            (r, frozenset(v for v in system.graph.variables(row.phi) if v in self.owned))
-            for r, row in enumerate(system.rows)
-            if r not in guided
+            (r, frozenset(v for v in system.graph.variables(self._phi(r)) if v in self.owned))
+            for r in range(len(system.rows))
+            if r not in guided | defining
         ]
         self._slopes: dict[int, dict[Expr, float]] = {}
         # rows that only keep a body's own shape: no joint of others, though they share its points
         bodies = {f"rigid_body/{name}": name for name in self.pieces}
+        bodies |= {f"flexible_body/{name}": name for name in self.families.bodies}
         bodies |= {f"constant_distance/{name}": taken for name, taken in self._rods.items()}
         self._shape = {
             r: bodies[element]
@@ -115,11 +121,15 @@ class Graph:
     def slopes(self, row: int) -> dict[Expr, float]:
         """Gradient of a row in the assembled pose."""
         if row not in self._slopes:
-            graph, phi = self.system.graph, self.system.rows[row].phi
+            graph, phi = self.system.graph, self._phi(row)
             self._slopes[row] = {
                 v: self.value(graph.diff(phi, v)) for v in graph.variables(phi) if v in self.owned
             }
         return self._slopes[row]
+
+    def _phi(self, row: int) -> Expr:
+        """A row, with amplitudes held."""
+        return self.system.graph.lift(self.families.fixed(self.system.rows[row].phi))
 
     def pairs(self) -> list[tuple[str, str]]:
         """Bodies that share coordinates or rows, each once, and each body with the ground."""
@@ -218,61 +228,17 @@ class Graph:
                 self.carriers.setdefault(kind, set()).add(taken)
 
     def _piece(self, name: str, body: Body) -> Piece | None:
-        now = np.array([[self.value(c) for c in g] for g in body.generators]).T
-        heads = body.built[0]
-        pose = _pose(body.built, np.vstack([heads, now]))
-        if pose is None:
+        pose = self._pose(name, body)
+        equations = pose is not None and equations_of(body, self.families.fixed, self.value)
+        if pose is None or not equations:
             self.shapeless.append(name)
             return None
-        equations = []
-        for k, generator in enumerate(body.generators):
-            for axis, component in enumerate(generator):
-                found = affine(component)
-                if found is None:
-                    self.shapeless.append(name)
-                    return None
-                twist = np.zeros(6)
-                # omega x r, by components
-                ahead, behind = (axis + 1) % 3, (axis + 2) % 3
-                twist[ahead], twist[behind] = now[behind, k], -now[ahead, k]
-                twist[3 + axis] = heads[k]
-                equations.append((found[0], twist))
         uses = frozenset(v for weights, _ in equations for v in weights)
         return Piece(name, body, pose, uses, equations)
 
-
-def null_space(matrix: np.ndarray) -> np.ndarray:
-    """Columns that span it, orthonormal."""
-    _, sizes, right = np.linalg.svd(matrix)
-    rank = int(np.sum(sizes > SMALL * max(1.0, sizes.max(initial=0.0))))
-    return right[rank:].T
-
-
-def column_space(matrix: np.ndarray) -> np.ndarray:
-    """Columns that span the range, orthonormal."""
-    left, sizes, _ = np.linalg.svd(matrix, full_matrices=False)
-    return left[:, sizes > SMALL]
-
-
-def _pose(built: np.ndarray, now: np.ndarray) -> np.ndarray | None:
-    """Displacement from the file's pose; None where the generators do not tell it."""
-    arms = [k for k in range(built.shape[1]) if built[0, k] == 0.0]
-    if np.linalg.matrix_rank(built[1:, arms], tol=1e-9) == 2:
-        # two directions, and the one across
-        a, b = max(
-            ((i, j) for i in arms for j in arms if i < j),
-            key=lambda p: np.linalg.norm(np.cross(built[1:, p[0]], built[1:, p[1]])),
-        )
-        built, now = (
-            np.column_stack([m, [0.0, *np.cross(m[1:, a], m[1:, b])]]) for m in (built, now)
-        )
-    if np.linalg.matrix_rank(built) < 4:
-        return None
-    pose = now @ np.linalg.pinv(built)
-    pose[0] = (1.0, 0.0, 0.0, 0.0)
-    left, _, right = np.linalg.svd(pose[1:, 1:])
-    turn = left @ right
-    if np.linalg.det(turn) < 0.0 or np.max(np.abs(turn - pose[1:, 1:])) > 1e-9:
-        return None
-    pose[1:, 1:] = np.where(np.abs(turn - np.round(turn)) < 1e-13, np.round(turn), turn)
-    return pose
+    def _pose(self, name: str, body: Body) -> np.ndarray | None:
+        """Displacement from the file's pose; that of a node is its frame's, whatever bends."""
+        if name in self.families.nodes:
+            return self._pose("", self.families.nodes[name][0].frame.body)
+        now = np.array([[self.value(c) for c in g] for g in body.generators]).T
+        return rigid_pose(body.built, np.vstack([body.built[0], now]))

@@ -86,9 +86,10 @@ def _generators(motion: Motion) -> list[Parted]:
     """The components of all generators of bodies on the tree."""
     found = []
     for name, piece in motion.tree.graph.pieces.items():
-        if name not in motion.tree.place:
+        if name not in motion.tree.place or name in motion.tree.graph.families.nodes:
             continue
         table = "rigid_body" if name in motion.tree.system.bodies else "constant_distance"
+        table = "flexible_body" if name in motion.tree.graph.families.bodies else table
         for k, generator in enumerate(piece.body.generators):
             place = motion.on_link(name, piece.body.built[:, k])
             for axis, component in enumerate(generator):

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from codegen.flexible.reduced import AXES
+from codegen.topology.bending import BentNode, amplitudes_of, bent_node, structure_pose
 from codegen.topology.joints import SINGLE
 from codegen.topology.tree import Tree
 
@@ -52,6 +54,14 @@ def frames(tree: Tree) -> list[np.ndarray]:
             weight[parent] += weight[n]
     for n in reversed(range(len(tree.links))):
         link = tree.links[n]
+        if link.kind == "node":
+            found[n] = _frame(
+                np.eye(3), _node_at(tree, n)
+            )  # its axes are those of its frame, later
+            continue
+        if link.kind == "fixed":
+            found[n] = structure_pose(tree.graph.families.bodies[link.bends], tree.graph)
+            continue
         if link.kind in ("ball", "free"):
             # axes as those of the file, so that the quaternion is the turn since then
             origin = link.single.at if link.kind == "ball" else _first_point(tree, n)
@@ -81,7 +91,30 @@ def frames(tree: Tree) -> list[np.ndarray]:
         else:
             foot = at + z * (z @ (origin - at))
             found[n] = _frame(_axes(origin - foot, z, inner[1:, 1]), foot)
-    return [_tidied(f) for f in found if f is not None]
+    made = [_tidied(f) for f in found if f is not None]
+    for n, link in enumerate(tree.links):
+        if link.kind == "node":
+            made[n] = made[link.parent] @ node_of(tree, n, made).pose(_amplitudes(tree, link.bends))
+    return made
+
+
+def node_of(tree: Tree, n: int, frames: list[np.ndarray]) -> BentNode:
+    """The node that a link is, in the axes of the link of its frame."""
+    link, families = tree.links[n], tree.graph.families
+    body, node = families.nodes[link.name]
+    return bent_node(body, node, tree.graph, frames[link.parent], link.axis)
+
+
+def _node_at(tree: Tree, n: int) -> np.ndarray:
+    link, families = tree.links[n], tree.graph.families
+    body, node = families.nodes[link.name]
+    pose = structure_pose(body, tree.graph)
+    at = node.position + node.shape[:3] @ _amplitudes(tree, body.name)
+    return (pose @ np.array([1.0, *at]))[1:]
+
+
+def _amplitudes(tree: Tree, body: str) -> np.ndarray:
+    return amplitudes_of(tree.graph.families.bodies[body], tree.graph)
 
 
 def placing(parent: np.ndarray, child: np.ndarray) -> Placing:
@@ -124,6 +157,9 @@ def _centre(tree: Tree, link: int) -> np.ndarray:
         pose = tree.graph.pieces[name].pose
         for var, moment in tree.system.masses.of_bodies.get(name, []):
             total += tree.graph.value(var) * (pose @ moment[:, 0])
+        if name in tree.graph.families.bodies:
+            body = tree.graph.families.bodies[name]
+            total += structure_pose(body, tree.graph) @ body.modes.gram[:AXES, 0]
     return total[1:] / total[0] if total[0] > 0.0 else _first_point(tree, link)
 
 

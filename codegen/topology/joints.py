@@ -7,9 +7,10 @@ from typing import Literal
 
 import numpy as np
 
-from codegen.topology.bodies import SMALL, column_space, null_space
+from codegen.topology.linear import SMALL, column_space, null_space
 
-Kind = Literal["fixed", "turn", "screw", "slide", "ball", "free"]
+# a body that bends may be fixed to what carries it; a node hangs on its frame by what bends
+Kind = Literal["fixed", "node", "turn", "screw", "slide", "ball", "free"]
 SINGLE: tuple[Kind, ...] = ("turn", "screw", "slide")  # one coordinate along or about an axis
 
 

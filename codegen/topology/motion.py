@@ -16,14 +16,16 @@ from codegen.system.affine import affine
 from codegen.system.body import Body
 from codegen.system.system import System
 from codegen.system.vectors import Vector
+from codegen.topology.bending import bent_frame
 from codegen.topology.bodies import GROUND
-from codegen.topology.frames import frames
+from codegen.topology.frames import frames, node_of
 from codegen.topology.joints import Single
 from codegen.topology.tree import Cut, Tree, spanning_tree
 
 OPEN = 1e-9  # m or rad; of a row that holds wherever the joints go
 SAMPLES = 2
 FAR = {"rad": 1.0, "m": 0.3, "1": 0.5}
+LITTLE_M = 1e-6  # of amplitudes: joints on nodes are the same to first order only
 
 
 def topology(system: System) -> Motion:
@@ -41,6 +43,16 @@ class Motion:
     def __init__(self, tree: Tree, frames: Sequence[np.ndarray]) -> None:
         self.tree, self.frames = tree, frames
         self.inverse = [np.linalg.inv(frame) for frame in frames]
+        self.bent = {
+            n: bent_frame(tree.graph.families.bodies[link.bends], tree.graph, frames[n])
+            for n, link in enumerate(tree.links)
+            if link.bends and link.kind != "node"
+        }
+        self.nodes = {
+            n: node_of(tree, n, list(frames))
+            for n, link in enumerate(tree.links)
+            if link.kind == "node"
+        }
         system = tree.system
         # each natural coordinate as a component of a point or direction of a body, nearest to the ground
         self.on_links: dict[Expr, tuple[int, np.ndarray, int]] = {}
@@ -60,13 +72,21 @@ class Motion:
                         place = self.carried[kind, vector][links[0]]
                         self.on_links[component] = (links[0], place, axis)
         self.loose = [
-            c for c in system.coordinates if c.q not in self.on_links and c.q not in tree.scalars
+            c
+            for c in system.coordinates
+            if c.q not in self.on_links and c.q not in tree.scalars and c.q not in system.defined
         ]
 
     def on_link(self, body: str, built: np.ndarray) -> np.ndarray:
         """(1, position) or (0, direction) in the file's pose, as it is in the frame of the body's link."""
         pose = self.tree.graph.pieces[body].pose if body != GROUND else np.eye(4)
-        return self._put(self.tree.place[body], pose @ built)
+        link = self.tree.place[body]
+        if body in self.tree.graph.families.nodes and link in self.nodes:
+            # as it is where nothing bends
+            place = self._put(self.tree.links[link].parent, pose @ built)
+            place[1:] -= built[0] * self.nodes[link].at
+            return np.where(np.abs(place) < 1e-13, 0.0, place)
+        return self._put(link, pose @ built)
 
     def _put(self, link: int, now: np.ndarray) -> np.ndarray:
         """A place of the assembled pose in the frame of a link."""
@@ -79,6 +99,9 @@ class Motion:
         found: list[np.ndarray] = []
         for n, link in enumerate(self.tree.links):
             parent = found[link.parent] if link.parent >= 0 else np.eye(4)
+            if link.kind == "node":
+                found.append(parent @ self.nodes[n].pose(z[list(link.amplitudes)]))
+                continue
             before = self.inverse[link.parent] if link.parent >= 0 else np.eye(4)
             place = parent @ before @ self.frames[n]
             values = [z[i] for i in link.coordinates]
@@ -95,17 +118,27 @@ class Motion:
         }
         for var, (weights, offset) in self.tree.scalars.items():
             found[var] = offset + sum(k * z[i] for i, k in weights.items())
+        defined = self.tree.system.defined
+        if defined and not np.iscomplexobj(z):
+            at = {var.name: value for var, value in found.items()}
+            found |= {var: evaluate(e, at) for var, (e, _) in defined.items()}
         return found
 
     def jacobian(self, z: np.ndarray) -> dict[Expr, np.ndarray]:
         """Slopes of these over the joint coordinates, by complex steps: exact to round-off."""
-        found = {var: np.zeros(len(z)) for var in self.natural(z)}
+        here = self.natural(z)
+        found = {var: np.zeros(len(z)) for var in here}
         for i in range(len(z)):
             step = np.zeros(len(z), dtype=complex)
             step[i] = 1e-30j
             ahead = self.natural(z + step)
             for var, column in found.items():
-                column[i] = np.imag(ahead[var]) / 1e-30
+                column[i] = np.imag(ahead[var]) / 1e-30 if var in ahead else 0.0
+        graph, at = self.tree.system.graph, {var.name: value for var, value in here.items()}
+        for var, (e, _) in self.tree.system.defined.items():
+            found[var] = np.sum(
+                [evaluate(graph.diff(e, v), at) * found[v] for v in graph.variables(e)], axis=0
+            )
         return found
 
     @property
@@ -116,6 +149,8 @@ class Motion:
         """Joint coordinates far from those of the file, the same each time."""
         rng = np.random.default_rng(seed)
         sizes = np.array([FAR[c.unit] for c in self.tree.coordinates])
+        for link in self.tree.links:
+            sizes[list(link.amplitudes)] = LITTLE_M
         z = self.start + sizes * rng.uniform(-1.0, 1.0, len(sizes))
         for link in self.tree.links:
             if link.kind in ("ball", "free"):
@@ -127,6 +162,8 @@ class Motion:
 def moved(single: Single, values: Sequence[float], built: Sequence[float]) -> np.ndarray:
     """Displacement of a joint in its own frame, from where it was built."""
     kind, made = single.kind, np.eye(4, dtype=np.asarray(values).dtype)
+    if kind == "fixed":
+        return made
     if kind in ("turn", "screw"):
         turn = values[0] - built[0]
         c, s = np.cos(turn), np.sin(turn)
@@ -201,11 +238,12 @@ def find_cuts(motion: Motion) -> list[Cut]:
             if inside & loose:
                 cuts.setdefault(element, "is about what is on no rigid body")
             elif abs(evaluate(row.phi, at)) > OPEN:
-                told = shapes if element.startswith("rigid_body/") else cuts
+                is_shape = element.startswith(("rigid_body/", "flexible_body/"))
+                told = shapes if is_shape else cuts
                 words = f"closes a loop: {what or 'its row'} does not hold by itself"
                 told.setdefault(element, words)
         for name, piece in graph.pieces.items():
-            if piece.uses & loose:
+            if piece.uses & loose or name in graph.families.nodes:
                 continue
             gap = _parted(piece.body, poses[tree.place[name]], motion, name, at)
             if gap > OPEN:

@@ -6,7 +6,7 @@ is tried out: a row that does not hold wherever the joints of the tree go is a c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,8 +15,10 @@ from codegen.expressions.dag import Expr
 from codegen.system.body import is_moving
 from codegen.system.system import System
 from codegen.system.vectors import Vector
-from codegen.topology.bodies import GROUND, SMALL, Freedom, Graph
+from codegen.topology.bodies import GROUND, Freedom, Graph
+from codegen.topology.edges import edges
 from codegen.topology.joints import SINGLE, Kind, Single, taken_apart
+from codegen.topology.linear import SMALL
 
 # of the coordinates of each kind of joint: endings of their names where the file has none, and units
 TURNS = ("e0", "e1", "e2", "e3")
@@ -44,6 +46,12 @@ class Link:
         One of a turn, screw or slide, four of a ball (a unit quaternion), three and four of a free body.
     bodies : list of str
         Those that are this link; none of a massless part.
+    bends : str
+        The body that bends whose frame this is, if any; of a node its own body.
+    amplitudes : tuple of int
+        Coordinates of that body's modes.
+    axis : ndarray, shape (3,), or None
+        Of a joint on a node, in the assembled pose.
     """
 
     name: str
@@ -51,6 +59,9 @@ class Link:
     single: Single
     coordinates: tuple[int, ...]
     bodies: list[str] = field(default_factory=list)
+    bends: str = ""
+    amplitudes: tuple[int, ...] = ()
+    axis: np.ndarray | None = None
 
     @property
     def kind(self) -> Kind:
@@ -58,8 +69,9 @@ class Link:
 
     @property
     def freedoms(self) -> int:
-        """Freedoms of the joint: a quaternion has four coordinates for three."""
-        return len(self.coordinates) - (self.kind in ("ball", "free"))
+        """Freedoms of joint and modes: a quaternion has four coordinates for three."""
+        own = 0 if self.kind == "node" else len(self.amplitudes)
+        return len(self.coordinates) - (self.kind in ("ball", "free")) + own
 
 
 @dataclass(frozen=True)
@@ -118,52 +130,20 @@ def spanning_tree(system: System) -> Tree:
         problem = "has no orientation of its own: its points and vectors leave a turn open"
         tree.cuts.append(Cut(f"rigid_body/{name}", problem))
     names = _Names()
-    for parent, child, freedom in _edges(graph):
+    for parent, child, freedom in edges(graph):
         _hang(tree, names, parent, child, freedom)
     return tree
 
 
-def _edges(graph: Graph) -> Iterator[tuple[str, str, Freedom]]:
-    """Edges of the tree from the ground outwards: parent, child, and the freedom of the child."""
-    pairs = graph.pairs()
-    freedoms = {pair: graph.freedom(*pair) for pair in pairs}
-    order = {pair: n for n, pair in enumerate(pairs)}
-
-    def price(pair: tuple[str, str]) -> tuple[int, int, float, int]:
-        # a tree that floats is named by its heaviest body
-        found = freedoms[pair]
-        mass = graph.mass(pair[0]) if found.count == 6 else 0.0
-        return found.count, -len(found.scalars), -mass, order[pair]
-
-    group = {name: name for name in (GROUND, *graph.pieces)}
-
-    def root(name: str) -> str:
-        while group[name] != name:
-            group[name] = group[group[name]]
-            name = group[name]
-        return name
-
-    beside: dict[str, list[str]] = {name: [] for name in group}
-    for first, second in sorted(pairs, key=price):
-        a, b = root(first), root(second)
-        if a != b:
-            group[a] = b
-            beside[first].append(second)
-            beside[second].append(first)
-    placed, waiting = {GROUND}, [GROUND]
-    file_order = {name: n for n, name in enumerate((GROUND, *graph.pieces))}
-    while waiting:
-        parent = waiting.pop(0)
-        for child in sorted(beside[parent], key=file_order.__getitem__):
-            if child in placed:
-                continue
-            found = freedoms.get((child, parent))
-            yield parent, child, found or graph.freedom(child, parent)
-            placed.add(child)
-            waiting.append(child)
-
-
 def _hang(tree: Tree, names: _Names, parent: str, child: str, freedom: Freedom) -> None:
+    families = tree.graph.families
+    if child in families.nodes and families.head(child) == parent:
+        _hang_node(tree, parent, child)
+        return
+    if parent in families.nodes and families.head(parent) == child:
+        problem = f"hangs on its node {parent}, which moves beside its frame"
+        tree.cuts.append(Cut(f"flexible_body/{child}", problem))
+        parent, freedom = GROUND, tree.graph.freedom(child, GROUND)
     singles = taken_apart(freedom.twists)
     if singles is None and freedom.count == 2:
         singles = _universal(tree, parent, child, freedom)
@@ -176,6 +156,11 @@ def _hang(tree: Tree, names: _Names, parent: str, child: str, freedom: Freedom) 
         singles = [Single("free", np.zeros(6))]
         parent = GROUND
     at = tree.place[parent]
+    if not singles and child in families.bodies:
+        singles = [Single("fixed", np.zeros(6))]
+    if singles and singles[0].kind == "turn" and at >= 0 and tree.links[at].kind == "node":
+        node = tree.links[at]
+        node.axis = singles[0].twist[:3] if node.axis is None else node.axis
     if not singles:
         tree.place[child] = at
         if at >= 0:
@@ -197,9 +182,31 @@ def _hang(tree: Tree, names: _Names, parent: str, child: str, freedom: Freedom) 
         if scalar is not None:
             tree.scalars[scalar] = ({first: 1.0}, 0.0)
         name = child if is_last else f"{child} {tree.coordinates[first].name}"
-        tree.links.append(Link(name, at, single, coordinates, [child] if is_last else []))
+        link = Link(name, at, single, coordinates, [child] if is_last else [])
+        if is_last and child in families.bodies:
+            link.bends, link.amplitudes = child, _modes_of(tree, names, child)
+        tree.links.append(link)
         at = len(tree.links) - 1
     tree.place[child] = at
+
+
+def _hang_node(tree: Tree, frame: str, node: str) -> None:
+    at = tree.place[frame]
+    link = Link(node, at, Single("node", np.zeros(6)), (), [node], frame, tree.links[at].amplitudes)
+    tree.links.append(link)
+    tree.place[node] = len(tree.links) - 1
+
+
+def _modes_of(tree: Tree, names: _Names, body: str) -> tuple[int, ...]:
+    """Coordinates of the modes of a body that bends."""
+    first = len(tree.coordinates)
+    for c in tree.graph.families.bodies[body].amplitudes:
+        owner = tree.system.owner(c.q)
+        assert owner is not None
+        tree.scalars[c.q] = ({len(tree.coordinates): 1.0}, 0.0)
+        made = JointCoordinate(names.new(owner.name), owner.unit, owner.initial, c.q)
+        tree.coordinates.append(made)
+    return tuple(range(first, len(tree.coordinates)))
 
 
 def _universal(tree: Tree, parent: str, child: str, freedom: Freedom) -> list[Single] | None:
@@ -238,6 +245,8 @@ def _named(
         owner = tree.system.owner(scalar)
         assert owner is not None
         return [JointCoordinate(names.new(owner.name), owner.unit, owner.initial, scalar)]
+    if single.kind == "fixed":
+        return []
     if single.kind in ("turn", "screw"):
         return [JointCoordinate(names.new(f"{child}_turn"), "rad", 0.0)]
     if single.kind == "slide":

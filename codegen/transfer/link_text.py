@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from codegen.expressions.dag import Expr, Graph
 from codegen.expressions.emit import Assign
+from codegen.spatial.algebra import NO_WRENCH, ZERO, Inertia, Matrix, Value, Wrench, apply
 from codegen.system.vectors import Vector, cross, dot, minus, plus, times
 from codegen.topology.joints import SINGLE
 from codegen.transfer import riccati
@@ -30,8 +31,8 @@ from codegen.transfer.variables import (
 from codegen.tree.chain import Links
 from codegen.tree.groups import Group, text_link
 from codegen.tree.passages import passage
-from codegen.tree.recursion import Loads, Open, let_go, open_joint
-from codegen.tree.spatial import NO_WRENCH, ZERO, Inertia, Matrix, Value, Wrench, apply
+from codegen.tree.recursion import Open, let_go, open_joint
+from codegen.tree.transmission import Loads
 
 ORIGIN, RATE, PLACE = 0, 3, 6  # in the record of where a link is
 NOTHING = "nothing hangs on it"

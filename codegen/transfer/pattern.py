@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from codegen.expressions.dag import Expr
-from codegen.tree.spatial import Value
+from codegen.spatial.algebra import Value
 
 Constants = list[float | None]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from codegen.expressions.dag import Expr, Graph
+from codegen.spatial.algebra import ZERO, Wrench
 from codegen.system.vectors import Vector, cross, minus, plus
 from codegen.transfer import riccati
 from codegen.transfer.link_text import ORIGIN, PLACE, RATE
@@ -17,7 +18,6 @@ from codegen.transfer.variables import ALPHA, OMEGA, A
 from codegen.tree.chain import Chain
 from codegen.tree.places import Triple
 from codegen.tree.reactions import Reactions
-from codegen.tree.spatial import ZERO, Wrench
 from codegen.tree.stored import KINETIC, StoredPlaces
 
 HEADS = ("turning", "place", "bent", "handed", "kinetic")

@@ -24,8 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from codegen.expressions.dag import Expr, Graph
-from codegen.system.vectors import Vector, cross, dot, minus, plus, times
-from codegen.tree.spatial import (
+from codegen.spatial.algebra import (
     NO_WRENCH,
     ZERO,
     Inertia,
@@ -37,6 +36,7 @@ from codegen.tree.spatial import (
     symmetric,
     without_joint,
 )
+from codegen.system.vectors import Vector, cross, dot, minus, plus, times
 
 
 @dataclass

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from codegen.expressions.dag import Expr, Graph
+from codegen.spatial.algebra import Matrix, Value
 from codegen.system.vectors import Vector
 from codegen.transfer.pattern import Pattern
-from codegen.tree.spatial import Matrix, Value
 
 ROWS, OMEGA, ALPHA, A, RECORD = 0, 9, 12, 15, 18  # components of a record that children read
 HAND = 27  # S (6, 9, 6), and moment and force of e

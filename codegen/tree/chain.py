@@ -12,13 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from codegen.expressions.dag import Expr, Graph
+from codegen.spatial.algebra import ZERO, Inertia, Matrix, Passage, Value, apply, skew
+from codegen.spatial.modes import Modes
+from codegen.spatial.node import NodeMotion, node_motion
+from codegen.spatial.quaternions import grown, length2, quaternion_matrix
 from codegen.system import body
 from codegen.system.system import Coordinate, System
 from codegen.system.vectors import Vector, cross, plus, times
 from codegen.topology.joints import SINGLE
 from codegen.topology.motion import Motion
 from codegen.tree.passages import angle, numbers_of, passage
-from codegen.tree.spatial import ZERO, Inertia, Matrix, Passage, Value, apply, skew
 
 
 @dataclass
@@ -28,7 +31,8 @@ class ChainLink:
     Attributes
     ----------
     kind : str
-        "turn", "screw", "slide", "ball" or "free"; with `is_guided` its motion is given.
+        "turn", "screw", "slide", "ball" or "free"; "fixed" of a body that bends, "node" of a node of one. With
+        `is_guided` its motion is given.
     q, qd, qdd : list of Expr
     passage : Passage
         To the parent's axes and origin.
@@ -44,6 +48,10 @@ class ChainLink:
         Mass, and mass times centre, from the link's origin.
     inertia : Inertia
         About the origin.
+    modes : Modes, optional
+        Of a body that bends.
+    node : NodeMotion, optional
+        Of a node beside its frame.
     """
 
     name: str
@@ -63,6 +71,8 @@ class ChainLink:
     omega: Vector = ZERO
     bias_alpha: Vector = ZERO
     bias_a: Vector = ZERO
+    modes: Modes | None = None
+    node: NodeMotion | None = None
     lead: Value = 0.0
 
     def way(self, rate: Value) -> tuple[Vector, Vector]:
@@ -111,12 +121,21 @@ class Links:
             return turned if link.kind == "turn" else [*turned, link.q[0]]
         if link.kind == "slide":
             return [link.q[0]]
+        if link.kind == "fixed":
+            return []
         return [*link.q[:-4], *(e for row in quaternion_matrix(link.q[-4:]) for e in row)]
 
     def move(self, link: ChainLink) -> None:
         """Angular velocity, and what the rates add to accelerations."""
         up = self.links[link.parent] if link.parent >= 0 else None
         before = up.omega if up else ZERO
+        if link.node is not None:
+            node, into = link.node, link.passage.into
+            link.omega = into(plus(before, node.rate))
+            link.bias_alpha = into(plus(cross(before, node.rate), node.bent))
+            slides = cross(before, times(2.0, node.slide))
+            link.bias_a = into(plus(cross(before, cross(before, link.passage.origin)), slides))
+            return
         carried = link.passage.into(before)
         link.rate = self.rate_of(link)
         link.omega = plus(carried, link.rate)
@@ -132,13 +151,15 @@ class Links:
         """Angular velocity beside the parent, in the link's axes."""
         if link.kind in SINGLE:
             return link.way(link.qd[0])[0]
+        if link.kind == "fixed":
+            return ZERO
         p, rates = link.q[-4:], link.qd[-4:]
-        return times(2.0 / length2(p), _grown(p, rates))
+        return times(2.0 / length2(p), grown(p, rates))
 
     def turning_of(self, link: ChainLink) -> Vector:
         """Angular acceleration of a ball or free body beside the parent, but for what omega adds."""
         p = link.q[-4:]
-        return times(2.0 / length2(p), _grown(p, link.qdd[-4:]))
+        return times(2.0 / length2(p), grown(p, link.qdd[-4:]))
 
     def rates_of_quaternion(self, link: ChainLink, turning: Vector) -> list[Expr]:
         """Second derivatives of a quaternion of steady length, from the angular acceleration beside the parent."""
@@ -209,8 +230,20 @@ class Chain(Links):
             if is_stored:
                 self.links.append(made)
                 continue
-            numbers = numbers_of(motion, n)
-            self.add(made, numbers, self.moved(made, numbers))
+            if n in motion.nodes:
+                modes = self.links[link.parent].modes
+                assert modes is not None
+                made.node = node_motion(graph, motion.nodes[n], modes.q, modes.qd)
+                made.passage = made.node.passage
+                self.links.append(made)
+            else:
+                numbers = numbers_of(motion, n)
+                self.add(made, numbers, self.moved(made, numbers))
+            if n in motion.bent:
+                own = [coordinates[i] for i in link.amplitudes]
+                bent = [graph.var(f"qdd {c.index}") for c in own]
+                states = [c.q for c in own], [c.qd for c in own], bent
+                made.modes = Modes(graph, motion.bent[n], link.amplitudes, states)
             self.move(made)
         self._weigh(masses)
 
@@ -241,7 +274,13 @@ class Chain(Links):
                 turning[j][k] = turning[k][j] = graph.total(
                     (-float(m[j + 1, k + 1]), var) for var, m in parts
                 )
-            link.weigh(entry(0, 0), (entry(0, 1), entry(0, 2), entry(0, 3)), turning)
+            first = (entry(0, 1), entry(0, 2), entry(0, 3))
+            if link.modes is None:
+                link.weigh(entry(0, 0), first, turning)
+                continue
+            bent = link.modes.turning()
+            turning = [[turning[i][j] + bent[i][j] for j in range(3)] for i in range(3)]
+            link.weigh(entry(0, 0) + link.modes.total, plus(first, link.modes.first), turning)
 
 
 def shares_on_links(motion: Motion, system: System) -> list[tuple[int, tuple[Expr, np.ndarray]]]:
@@ -269,30 +308,3 @@ def shares_on_links(motion: Motion, system: System) -> list[tuple[int, tuple[Exp
         matrix = (np.outer(a, a) + np.outer(b, b)) / 3.0 + (across + across.T) / 6.0
         put(tree.carrier(list(ends)), var, matrix, np.eye(4))
     return found
-
-
-def quaternion_matrix(p: Sequence[Expr]) -> Matrix:
-    """Of e0 + e1 i + e2 j + e3 k, whatever its length."""
-    e0, e1, e2, e3 = p
-    s = 2.0 / length2(p)
-    return [
-        [1.0 - s * (e2 * e2 + e3 * e3), s * (e1 * e2 - e0 * e3), s * (e1 * e3 + e0 * e2)],
-        [s * (e1 * e2 + e0 * e3), 1.0 - s * (e1 * e1 + e3 * e3), s * (e2 * e3 - e0 * e1)],
-        [s * (e1 * e3 - e0 * e2), s * (e2 * e3 + e0 * e1), 1.0 - s * (e1 * e1 + e2 * e2)],
-    ]
-
-
-def length2(p: Sequence[Expr]) -> Expr:
-    graph = p[0].graph
-    return graph.total((1.0, e * e) for e in p)
-
-
-def _grown(p: Sequence[Expr], rates: Sequence[Expr]) -> Vector:
-    """Half of the angular velocity in the moving axes, for a quaternion of length 1."""
-    e0, e1, e2, e3 = p
-    r0, r1, r2, r3 = rates
-    return (
-        -e1 * r0 + e0 * r1 + e3 * r2 - e2 * r3,
-        -e2 * r0 - e3 * r1 + e0 * r2 + e1 * r3,
-        -e3 * r0 + e2 * r1 - e1 * r2 + e0 * r3,
-    )

@@ -8,26 +8,28 @@ the tree does not keep, places that bodies share, and the length of each quatern
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from codegen.description.mechanism import Mechanism, MechanismError
 from codegen.expressions.dag import Expr
+from codegen.spatial.quaternions import length2
 from codegen.system.masses import Masses
 from codegen.system.quantities import Coordinate, Guide, Row
 from codegen.system.system import System
+from codegen.topology.closed_rates import closed_rates
 from codegen.topology.closing import Closing, closing
 from codegen.topology.motion import Motion, keep_guided, topology
-from codegen.tree.chain import Chain, length2
+from codegen.tree.chain import Chain
 from codegen.tree.closed_outputs import ClosedOutputs
 from codegen.tree.composite import composite_forces, composite_mass
 from codegen.tree.loads import loads_of, push_on
 from codegen.tree.loose import loose_mass
-from codegen.tree.mechanism import flexible, move_over, nameless_masses, start_rates
+from codegen.tree.mechanism import move_over, nameless_masses, start_rates
 from codegen.tree.places import Coordinates, Places
 from codegen.tree.reactions import Reactions
-from codegen.tree.recursion import Loads, transmitted
+from codegen.tree.transmission import Loads, transmitted
 from rig_configs.mistakes import Mistake
 
 
@@ -67,15 +69,16 @@ def closed_tree(mechanism: Mechanism, formulation: str = "semi_recursive") -> Cl
         Something in it is not carried by joint coordinates: each by name.
     """
     source = mechanism.system
-    if source.flexible:
-        raise MechanismError(flexible(source, formulation))
     motion = topology(source)
     mistakes = [*nameless_masses(source), *_left_closed(motion)]
     if mistakes:
         raise MechanismError(mistakes)
     keep_guided(motion)
     closes = closing(motion)
-    system, own = _system(source, motion)
+    rates = start_rates(motion)
+    if source.flexible:
+        rates = closed_rates(motion, closes, rates)
+    system, own = _system(source, motion, rates)
     system.masses, left = _split(source.masses, motion)
     chain = Chain(motion, system.coordinates, system, source.graph)
     for c, inertia in system.masses.of_scalars:
@@ -114,11 +117,13 @@ def _left_closed(motion: Motion) -> Iterator[Mistake]:
             yield Mistake(tree.system.file, cut.element.replace("/", "."), problem, remedy)
 
 
-def _system(source: System, motion: Motion) -> tuple[System, dict[Expr, Coordinate]]:
+def _system(
+    source: System, motion: Motion, rates: Sequence[float]
+) -> tuple[System, dict[Expr, Coordinate]]:
     """Coordinates, inputs and parameters, nothing that moves them yet; and those of the file that stay."""
     made = System(source.file, source.names, source.gravity, graph=source.graph)
     tree = motion.tree
-    for c, rate in zip(tree.coordinates, start_rates(motion), strict=True):
+    for c, rate in zip(tree.coordinates, rates, strict=True):
         new = made.coordinate(c.name, c.unit, c.initial, rate)
         if c.scalar is not None:
             made.scalars[c.name] = new

@@ -12,14 +12,16 @@ Source: Walker and Orin 1982; Featherstone 1987.
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from dataclasses import replace
 
 from codegen.expressions.dag import Expr
+from codegen.spatial.algebra import ZERO, Inertia, Wrench
+from codegen.spatial.innovations import Whole
 from codegen.system.vectors import Vector, dot
 from codegen.topology.joints import SINGLE
 from codegen.tree.chain import Chain, ChainLink
-from codegen.tree.recursion import Loads, transmitted
-from codegen.tree.spatial import ZERO, Inertia
+from codegen.tree.transmission import Loads, motions_of, transmitted
 
 Way = tuple[Vector, Vector]  # angular and linear acceleration of a link, in its axes
 
@@ -28,42 +30,91 @@ def composite_mass(chain: Chain) -> dict[tuple[int, int], Expr]:
     """The upper triangle of the mass matrix, by numbers of coordinates."""
     graph = chain.graph
     found: dict[tuple[int, int], Expr] = {}
+
+    def note(i: int, j: int, e: Expr) -> None:
+        key = (min(i, j), max(i, j))
+        if not e.is_zero:
+            found[key] = graph.stem(e, f"mass_{key[0]}_{key[1]}")
+
     whole: list[Inertia | None] = [link.inertia for link in chain.links]
+    bent = {n: Whole(link.modes) for n, link in enumerate(chain.links) if link.modes}
     for n in reversed(range(len(chain.links))):
         link, inertia = chain.links[n], whole[n]
         assert inertia is not None
+        if n in bent and link.modes is not None:
+            for i, push, row in zip(link.modes.indices, bent[n].pushes, bent[n].mass, strict=True):
+                for j, e in zip(link.modes.indices, row, strict=True):
+                    if j >= i:
+                        note(i, j, graph.lift(e))
+                for j, _, e in _met(chain, n, push):
+                    note(i, j, e)
         for i, way in ways(chain, link):
-            push, at = inertia.times(*way), n
-            while at >= 0:
-                for j, other in ways(chain, chain.links[at]):
-                    if at != n or j >= i:
-                        e = graph.lift(dot(other[0], push.moment) + dot(other[1], push.force))
-                        key = (min(i, j), max(i, j))
-                        if not e.is_zero:
-                            found[key] = graph.stem(e, f"mass_{key[0]}_{key[1]}")
-                push = chain.links[at].passage.wrench_out(push)
-                at = chain.links[at].parent
+            for j, at, e in _met(chain, n, inertia.times(*way)):
+                if at != n or j >= i:
+                    note(i, j, e)
         if not graph.lift(link.rotor).is_zero:
             i = link.coordinates[0]
             found[i, i] = found.get((i, i), graph.zero) + link.rotor
         if link.parent >= 0:
-            outer = whole[link.parent]
+            outer, passage = whole[link.parent], link.passage
             assert outer is not None
-            whole[link.parent] = outer.plus(link.passage.inertia_out(inertia))
+            if link.node is not None:
+                inertia, passage = link.node.turn.inertia_out(inertia), link.node.shift
+                bent[link.parent].carry(link.node, inertia)
+            whole[link.parent] = outer.plus(passage.inertia_out(inertia))
     return found
+
+
+def _met(chain: Chain, n: int, push: Wrench) -> Iterator[tuple[int, int, Expr]]:
+    """Walk from a link to the ground: number and link of each coordinate, and the share that it sees of a wrench."""
+    graph, at = chain.graph, n
+    while at >= 0:
+        link = chain.links[at]
+        for j, other in ways(chain, link):
+            yield j, at, graph.lift(dot(other[0], push.moment) + dot(other[1], push.force))
+        passage = link.passage
+        if link.node is not None:
+            push, passage = link.node.turn.wrench_out(push), link.node.shift
+            modes = chain.links[link.parent].modes
+            assert modes is not None
+            for j, (turn, move) in zip(modes.indices, link.node.ways, strict=True):
+                yield j, at, graph.lift(dot(turn, push.moment) + dot(move, push.force))
+        push = passage.wrench_out(push)
+        at = link.parent
 
 
 def composite_forces(chain: Chain, loads: Loads) -> dict[int, Expr]:
     """Forces of all joint coordinates when nothing accelerates."""
     still = copy.copy(chain)
     zero = chain.graph.zero
-    still.links = [replace(link, qdd=[zero] * len(link.qdd)) for link in chain.links]
+    still.links = [
+        replace(
+            link,
+            qdd=[zero] * len(link.qdd),
+            modes=None if link.modes is None else link.modes.still(),
+        )
+        for link in chain.links
+    ]
     handed = transmitted(still, loads)
     found = {}
     for link, wrench in zip(chain.links, handed, strict=True):
         for i, (alpha, a) in ways(chain, link):
             needed = dot(alpha, wrench.moment) + dot(a, wrench.force)
             found[i] = loads.forces.get(i, zero) - needed
+    motions = motions_of(still, loads)
+    for link, motion in zip(chain.links, motions, strict=True):
+        if link.modes is not None:
+            needed_by = link.modes.needed(link.omega, *motion)
+            found |= {
+                i: loads.forces.get(i, zero) - e
+                for i, e in zip(link.modes.indices, needed_by, strict=True)
+            }
+    for link, wrench in zip(chain.links, handed, strict=True):
+        if link.node is not None:
+            modes, push = chain.links[link.parent].modes, link.node.turn.wrench_out(wrench)
+            assert modes is not None
+            for i, (turn, move) in zip(modes.indices, link.node.ways, strict=True):
+                found[i] = found[i] - (dot(turn, push.moment) + dot(move, push.force))
     return found
 
 
@@ -71,6 +122,8 @@ def ways(chain: Chain, link: ChainLink) -> list[tuple[int, Way]]:
     """The acceleration of a link for one unit of that of each of its coordinates."""
     if link.kind in SINGLE:
         return [(link.coordinates[0], link.way(1.0))]
+    if link.kind in ("fixed", "node"):
+        return []
     graph, found = chain.graph, []
     if link.kind == "free":
         for axis, i in enumerate(link.coordinates[:3]):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from codegen.expressions.dag import Expr
+from codegen.spatial.algebra import ZERO, Value, apply
 from codegen.system.system import System
 from codegen.system.vectors import Vector, cross, dot, plus
 from codegen.tree.chain import Chain, ChainLink
-from codegen.tree.spatial import ZERO, Value, apply
 
 
 def kinetic(chain: Chain) -> Expr:
@@ -21,6 +21,8 @@ def kinetic(chain: Chain) -> Expr:
             v = plus(velocities[link.parent], cross(up.omega, link.passage.origin))
         if link.kind == "free":
             v = plus(v, (link.qd[0], link.qd[1], link.qd[2]))
+        if link.node is not None:
+            v = plus(v, link.node.slide)
         v = link.passage.into(v)
         if link.kind in ("slide", "screw"):
             v = plus(v, link.way(link.qd[0])[1])
@@ -37,7 +39,8 @@ def moving(link: ChainLink, v: Vector) -> list[tuple[float, Value]]:
         (0.5, dot(link.omega, spin)),
         (0.5, link.mass * dot(v, v)),
         (1.0, dot(v, cross(link.omega, link.first))),
-        (0.5, link.rotor * (link.qd[0] * link.qd[0])),
+        *((0.5, link.rotor * (rate * rate)) for rate in link.qd[:1]),
+        *(link.modes.kinetic(link.omega, v) if link.modes else []),
     ]
 
 

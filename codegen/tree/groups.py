@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from codegen.expressions.dag import Expr, Graph
+from codegen.spatial.algebra import NO_WRENCH, Matrix, Passage, Value, Wrench
 from codegen.tree.chain import Chain, ChainLink
 from codegen.tree.passages import COUNT, numbers_of
-from codegen.tree.recursion import Loads
-from codegen.tree.spatial import NO_WRENCH, Matrix, Passage, Value, Wrench
+from codegen.tree.transmission import Loads
 
 MOST_GROUPS = 16  # of texts: beyond, links share them whatever numbers are zero
 PLAIN = (0.0, 1.0, -1.0)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from codegen.expressions.dag import Expr, Graph
 from codegen.expressions.emit import Assign
+from codegen.spatial.algebra import ZERO, Inertia, Matrix, Passage, Value, Wrench
 from codegen.system.vectors import Vector, plus
 from codegen.topology.joints import SINGLE
 from codegen.tree.chain import ChainLink, Links
@@ -17,17 +18,8 @@ from codegen.tree.energy import moving
 from codegen.tree.groups import Group, text_link
 from codegen.tree.passages import passage
 from codegen.tree.places import Places
-from codegen.tree.recursion import (
-    Loads,
-    Open,
-    bias_of,
-    carried,
-    follow,
-    open_joint,
-    resisting,
-    with_joint,
-)
-from codegen.tree.spatial import ZERO, Inertia, Matrix, Passage, Value, Wrench
+from codegen.tree.recursion import Open, follow, open_joint
+from codegen.tree.transmission import Loads, bias_of, carried, resisting, with_joint
 
 OMEGA, ALPHA, A, OWN = 0, 3, 6, 9  # places in a link's record; from the last on its own affairs
 AXES, ORIGIN, RATE, PLACE = 0, 9, 12, 15  # in the record of where it is; and the size of that

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from codegen.expressions.dag import Expr
+from codegen.spatial.algebra import NO_WRENCH, ZERO, Wrench
+from codegen.system.system import System
 from codegen.system.vectors import Vector, cross, plus
 from codegen.tree.places import Coordinates
-from codegen.tree.recursion import Loads
-from codegen.tree.spatial import NO_WRENCH, ZERO, Wrench
+from codegen.tree.transmission import Loads
 
 
 def loads_of(coordinates: Coordinates, given: Mapping[int, list[Expr]]) -> Loads:
@@ -18,7 +19,7 @@ def loads_of(coordinates: Coordinates, given: Mapping[int, list[Expr]]) -> Loads
     graph = source.graph
     loads = Loads(gravity=source.gravity)
     pushed: dict[tuple[int, tuple[float, ...]], list[Expr]] = {}
-    for index, terms in sorted(given.items()):
+    for index, terms in sorted(_undefined(source, given).items()):
         c = source.coordinates[index]
         force: Expr = coordinates.put(graph.total((1.0, e) for e in terms))
         if force.is_zero:
@@ -35,6 +36,22 @@ def loads_of(coordinates: Coordinates, given: Mapping[int, list[Expr]]) -> Loads
     for (n, at), push in pushed.items():
         push_on(coordinates, loads, n, at, (push[0], push[1], push[2]))
     return loads
+
+
+def _undefined(source: System, given: Mapping[int, list[Expr]]) -> dict[int, list[Expr]]:
+    """Forces on coordinates that rows define as forces on those that they are defined by."""
+    found = {index: list(terms) for index, terms in given.items()}
+    for var, (e, _) in source.defined.items():
+        defined = source.owner(var)
+        assert defined is not None
+        force = source.graph.total((1.0, term) for term in found.pop(defined.index, []))
+        if force.is_zero:
+            continue
+        for inside in source.graph.variables(e):
+            owner = source.owner(inside)
+            assert owner is not None
+            found.setdefault(owner.index, []).append(source.graph.diff(e, inside) * force)
+    return found
 
 
 def push_on(

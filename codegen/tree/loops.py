@@ -13,11 +13,11 @@ from codegen.equations.equations import Equations
 from codegen.equations.program import LoopText, Routine
 from codegen.expressions.dag import Expr
 from codegen.expressions.emit import Assign, Cost, Flow
+from codegen.spatial.algebra import NO_WRENCH
 from codegen.tree.groups import LOAD, Grouped, grouped
 from codegen.tree.link_text import PLACE, LinkText
 from codegen.tree.long_rows import Lengthened
 from codegen.tree.mechanism import TreeMechanism
-from codegen.tree.spatial import NO_WRENCH
 from codegen.tree.stored import HANDED, StoredPlaces, bound, wanted
 from codegen.tree.sweeps import Sweeps
 

@@ -15,6 +15,7 @@ import numpy as np
 from codegen.description.mechanism import Mechanism, MechanismError
 from codegen.description.outputs import Output
 from codegen.expressions.dag import Expr
+from codegen.spatial.algebra import Wrench
 from codegen.system.system import System
 from codegen.system.vectors import Vector
 from codegen.topology.motion import Motion, topology
@@ -25,11 +26,15 @@ from codegen.tree.groups import in_order
 from codegen.tree.loads import loads_of
 from codegen.tree.places import Coordinates, Places
 from codegen.tree.reactions import Reactions
-from codegen.tree.recursion import Loads, transmitted
-from codegen.tree.spatial import Wrench
 from codegen.tree.stored import KINETIC, StoredPlaces
+from codegen.tree.transmission import Loads, transmitted
 from rig_configs.mistakes import Mistake
 
+CARRYING = (
+    "articulated",
+    "composite",
+    "semi_recursive",
+)  # formulations that carry bodies that bend
 OTHERS = "'semi_recursive' or 'ali3p', which close loops"
 
 
@@ -82,7 +87,7 @@ def in_joint_coordinates(
         It has loops, or something in it that joint coordinates do not carry: each by name.
     """
     source = mechanism.system
-    if source.flexible:
+    if source.flexible and formulation not in CARRYING:
         raise MechanismError(flexible(source, formulation))
     motion = topology(source)
     mistakes = no_tree(motion, formulation)
@@ -90,6 +95,7 @@ def in_joint_coordinates(
         raise MechanismError(mistakes)
     system = _system(source, motion)
     is_looped = most_unrolled is not None and len(system.coordinates) > most_unrolled
+    is_looped = is_looped and not source.flexible
     chain = Chain(motion, system.coordinates, system, source.graph, is_stored=is_looped)
     for c, inertia in source.masses.of_scalars:
         weights, _ = motion.tree.scalars[c.q]
@@ -122,11 +128,11 @@ def no_tree(motion: Motion, formulation: str) -> list[Mistake]:
 
 
 def flexible(source: System, formulation: str) -> list[Mistake]:
-    """Bodies that bend, which joint coordinates do not carry."""
+    """Bodies that bend, which some sweeps do not carry."""
     problem = f"bends: '{formulation}' is for rigid bodies"
+    remedy = "take formulation = 'articulated', or 'ali3p'"
     return [
-        Mistake(source.file, f"flexible_body.{name}", problem, "take formulation = 'ali3p'")
-        for name in source.flexible
+        Mistake(source.file, f"flexible_body.{name}", problem, remedy) for name in source.flexible
     ]
 
 

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from codegen.expressions.dag import Expr
+from codegen.spatial.algebra import Matrix, Passage, Rotation, Shift, Turn, Value
 from codegen.system import body
 from codegen.system.vectors import Vector, plus
 from codegen.topology.frames import placing
 from codegen.topology.motion import Motion
-from codegen.tree.spatial import Matrix, Passage, Rotation, Shift, Turn, Value
 
 COUNT = {
     "turn": 10,
@@ -34,6 +34,8 @@ def numbers_of(motion: Motion, n: int) -> list[float]:
     link, frames = motion.tree.links[n], motion.frames
     here = frames[n]
     outer = frames[link.parent] if link.parent >= 0 else np.eye(4)
+    if link.kind == "node":
+        return []
     built = [motion.tree.coordinates[i].initial for i in link.coordinates]
     if link.kind in ("ball", "free"):
         relative = body.tidy(np.linalg.inv(outer) @ here)
@@ -43,8 +45,9 @@ def numbers_of(motion: Motion, n: int) -> list[float]:
         return [*map(float, relative[1:, 1:].ravel()), *map(float, at)]
     p = placing(outer, here)
     fixed = [p.d, *p.alpha, p.b, *p.gamma]
-    if link.kind == "slide":
-        return [*fixed, float(body.tidy(np.array(p.h - built[0]))), *p.beta]
+    if link.kind in ("slide", "fixed"):
+        start = built[0] if built else 0.0
+        return [*fixed, float(body.tidy(np.array(p.h - start))), *p.beta]
     offset = math.atan2(p.beta[1], p.beta[0]) - built[0]
     quarters = round(offset / (math.pi / 2.0))
     rest = offset - quarters * (math.pi / 2.0)
@@ -79,8 +82,8 @@ def passage(kind: str, numbers: Sequence[Value], moved: Sequence[Value]) -> Pass
         return Passage([Rotation(_matrix(moved[-9:])), turn, Shift(at)])
     d, *angles, h = numbers[:7]
     alpha, b, gamma = angles[:2], angles[2], angles[3:]
-    if kind == "slide":
-        h = h + moved[0]
+    if kind in ("slide", "fixed"):
+        h = h + sum(moved)
         last = Turn(2, numbers[7], numbers[8])
     else:
         (c, s, *turned), (a, across) = moved, numbers[7:9]

@@ -7,11 +7,12 @@ from collections.abc import Container, Mapping
 import numpy as np
 
 from codegen.expressions.dag import Expr
+from codegen.spatial.algebra import ZERO
+from codegen.spatial.node import moved_by
 from codegen.system.quantities import Coordinate
 from codegen.system.vectors import Vector, cross, dot, plus, times
 from codegen.topology.motion import Motion
-from codegen.tree.chain import Chain, Links
-from codegen.tree.spatial import ZERO
+from codegen.tree.chain import Chain, ChainLink, Links
 
 Triple = tuple[Vector, Vector, Vector]  # value, rate, acceleration
 
@@ -57,6 +58,9 @@ class Places:
             r, omega = link.passage.origin, self.chain.links[up].omega if up >= 0 else ZERO
             moved, bent = cross(omega, r), link.passage.out(link.bias_a)
             bent = plus(bent, cross(self.alpha(up), r))
+            if link.node is not None:
+                moved = plus(moved, link.node.slide)
+                bent = plus(bent, self._by_modes(link)[1])
             if link.kind in ("slide", "screw"):
                 moved = plus(moved, link.passage.out(link.way(link.qd[0])[1]))
                 bent = plus(bent, link.passage.out(link.way(link.qdd[0])[1]))
@@ -81,8 +85,17 @@ class Places:
                 own = (0.0, 0.0, link.qdd[0])
             elif link.kind in ("ball", "free"):
                 own = self.chain.turning_of(link)
+            elif link.node is not None:
+                own = link.passage.into(self._by_modes(link)[0])
             self._alphas[k] = plus(plus(link.passage.into(up), link.bias_alpha), own)
         return self._alphas[n] if n >= 0 else ZERO
+
+    def _by_modes(self, link: ChainLink) -> tuple[Vector, Vector]:
+        """Accelerations of a node by those of the amplitudes, in the axes of its frame."""
+        modes = self.chain.links[link.parent].modes
+        assert modes is not None
+        assert link.node is not None
+        return moved_by(link.node, modes.qdd)
 
     def _missing(self, n: int, kept: Container[int]) -> list[int]:
         """Links from the ground to this one that are not kept yet."""
@@ -131,9 +144,15 @@ class Coordinates:
         for c in motion.tree.system.coordinates:
             turned = self.graph.var(f"qdd {c.index}")
             self._moves |= {c.q: (c.q, 0), c.qd: (c.q, 1), turned: (c.q, 2)}
-        self._joints = [
-            own for link in chain.links for own in zip(link.q, link.qd, link.qdd, strict=True)
-        ]
+        self._joints: dict[int, tuple[Expr, Expr, Expr]] = {}
+        for link in chain.links:
+            self._joints |= zip(
+                link.coordinates, zip(link.q, link.qd, link.qdd, strict=True), strict=True
+            )
+            if link.modes is not None:
+                m = link.modes
+                self._joints |= zip(m.indices, zip(m.q, m.qd, m.qdd, strict=True), strict=True)
+        self._defined: dict[Expr, tuple[Expr, Expr, Expr]] = {}
 
     def of(self, var: Expr, part: int) -> Expr:
         """Value (0), rate or acceleration (2) of a coordinate."""
@@ -144,8 +163,27 @@ class Coordinates:
             weights, offset = self.motion.tree.scalars[var]
             sums = self.graph.total((k, self._joints[i][part]) for i, k in weights.items())
             return sums + offset if part == 0 else sums
+        if var in self.motion.tree.system.defined:
+            return self._of_defined(var)[part]
         n, place, axis = self.motion.on_links[var]
         return self.graph.lift(self._at(n, place)[part][axis])
+
+    def _of_defined(self, var: Expr) -> tuple[Expr, Expr, Expr]:
+        """A coordinate that a row defines by others, with rate and acceleration."""
+        if var not in self._defined:
+            graph, (e, _) = self.graph, self.motion.tree.system.defined[var]
+            inside = graph.variables(e)
+            slopes = {v: graph.diff(e, v) for v in inside}
+            rates = {v: self.of(v, 1) for v in inside}
+            rate = graph.total((1.0, self.put(slopes[v]) * rates[v]) for v in inside)
+            bent = [(1.0, self.put(slopes[v]) * self.of(v, 2)) for v in inside]
+            for v in inside:
+                turned = graph.total(
+                    (1.0, self.put(graph.diff(slopes[v], w)) * rates[w]) for w in inside
+                )
+                bent.append((1.0, turned * rates[v]))
+            self._defined[var] = self.put(e), rate, graph.total(bent)
+        return self._defined[var]
 
     def index(self, var: Expr) -> int | None:
         """The number here of a coordinate of the file that is one joint's, or that no link carries."""

@@ -8,11 +8,11 @@ from functools import cached_property
 import numpy as np
 
 from codegen.expressions.dag import Expr
+from codegen.spatial.algebra import Wrench
 from codegen.system.system import System
 from codegen.system.vectors import Vector, cross, minus, plus, times
 from codegen.tree.chain import Chain
 from codegen.tree.places import Places
-from codegen.tree.spatial import Wrench
 
 SLIDING = ("prismatic", "cylindrical", "planar", "screw")
 KEYS = {

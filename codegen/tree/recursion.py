@@ -11,13 +11,10 @@ Source: Featherstone 1983; as innovations factorisation of the mass matrix Rodri
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from codegen.expressions.dag import Expr
-from codegen.system.vectors import Vector, dot, minus, plus, times
-from codegen.topology.joints import SINGLE
-from codegen.tree.chain import ChainLink, Links
-from codegen.tree.spatial import (
+from codegen.spatial.algebra import (
     NO_WRENCH,
     ZERO,
     Inertia,
@@ -29,17 +26,12 @@ from codegen.tree.spatial import (
     transposed,
     without_joint,
 )
-
-Factor = tuple[list[list[Value]], list[Value]]  # L and 1 / D
-
-
-@dataclass
-class Loads:
-    """All that acts: forces of joint coordinates, and wrenches on links about their origins, in their axes."""
-
-    forces: dict[int, Expr] = field(default_factory=dict)
-    wrenches: dict[int, Wrench] = field(default_factory=dict)
-    gravity: Vector = ZERO
+from codegen.spatial.factors import Factor, factored, substituted
+from codegen.spatial.innovations import Bent
+from codegen.system.vectors import Vector, dot, minus, plus, times
+from codegen.topology.joints import SINGLE
+from codegen.tree.chain import ChainLink, Links
+from codegen.tree.transmission import Loads, beside, bias_of, carried, with_joint
 
 
 @dataclass
@@ -51,6 +43,7 @@ class Open:
     factor: Factor | None = None
     inertia: Inertia | None = None
     bias: Wrench = NO_WRENCH
+    bent: Bent | None = None
 
 
 def accelerations(chain: Links, loads: Loads) -> dict[int, Expr]:
@@ -59,23 +52,42 @@ def accelerations(chain: Links, loads: Loads) -> dict[int, Expr]:
     inner: list[Inertia | None] = [None] * len(chain.links)
     pulls: list[Wrench] = [bias_of(chain, link, loads, n) for n, link in enumerate(chain.links)]
     opened: list[Open] = [Open() for _ in chain.links]
+    for link, at in zip(chain.links, opened, strict=True):
+        at.bent = None if link.modes is None else Bent(link.modes, link.omega, loads.forces)
     for n in reversed(range(len(chain.links))):
         link = chain.links[n]
         assert link.inertia is not None
         own, hanging = link.inertia, inner[n]
         inertia = own.plus(hanging) if hanging is not None else own
+        bent = opened[n].bent
+        if bent is not None:
+            inertia, pulls[n] = bent.let_go(inertia, pulls[n])
         left, pull = open_joint(chain, link, inertia, pulls[n], loads, opened[n])
         if link.parent < 0:
             continue
-        handed = link.passage.inertia_out(left)
+        passage = link.passage
+        if link.node is not None:
+            frame, passage = opened[link.parent].bent, link.node.shift
+            left, pull = link.node.turn.inertia_out(left), link.node.turn.wrench_out(pull)
+            assert frame is not None
+            frame.carry(link.node, left)
+            frame.pull(link.node, pull)
+        handed = passage.inertia_out(left)
         kept = inner[link.parent]
         inner[link.parent] = handed if kept is None else kept.plus(handed)
-        pulls[link.parent] = pulls[link.parent].plus(link.passage.wrench_out(pull))
+        pulls[link.parent] = pulls[link.parent].plus(passage.wrench_out(pull))
     motions: list[tuple[Vector, Vector]] = []
+    bent_by: dict[int, list[Expr]] = {}
     for link, at in zip(chain.links, opened, strict=True):
-        own_found, motion = follow(chain, link, at, *carried(link, motions, loads))
+        way = carried(link, motions, loads)
+        if link.node is not None:
+            way = beside(link, way, bent_by[link.parent])
+        own_found, motion = follow(chain, link, at, *way)
         found |= own_found
         motions.append(motion)
+        if at.bent is not None and link.modes is not None:
+            bent_by[len(motions) - 1] = at.bent.accelerations(*motion)
+            found |= zip(link.modes.indices, bent_by[len(motions) - 1], strict=True)
     return found
 
 
@@ -86,6 +98,8 @@ def follow(
     graph, found = chain.graph, {}
     if link.is_guided:
         alpha, a = with_joint(link, alpha, a)
+    elif link.kind in ("fixed", "node"):
+        pass
     elif link.kind in SINGLE:
         gain = at.gain
         qdd = graph.lift(at.drive - dot(gain.moment, alpha) - dot(gain.force, a))
@@ -107,80 +121,12 @@ def follow(
     return found, (alpha, a)
 
 
-def transmitted(chain: Links, loads: Loads) -> list[Wrench]:
-    """The wrench that each joint hands to its link, about the link's origin in its axes, at given accelerations."""
-    motions: list[tuple[Vector, Vector]] = []
-    for link in chain.links:
-        motions.append(with_joint(link, *carried(link, motions, loads), chain=chain))
-    found = [
-        resisting(chain, link, loads, n, motion)
-        for n, (link, motion) in enumerate(zip(chain.links, motions, strict=True))
-    ]
-    for n in reversed(range(len(chain.links))):
-        link = chain.links[n]
-        if link.parent >= 0:
-            found[link.parent] = found[link.parent].plus(link.passage.wrench_out(found[n]))
-    return found
-
-
-def resisting(
-    chain: Links, link: ChainLink, loads: Loads, n: int, motion: tuple[Vector, Vector]
-) -> Wrench:
-    """The wrench that gives a link these accelerations, beside what acts on it."""
-    assert link.inertia is not None
-    return link.inertia.times(*motion).plus(bias_of(chain, link, loads, n))
-
-
-def given_force(chain: Links, loads: Loads, handed: list[Wrench], n: int) -> Expr:
-    """The force of a guide along its joint, beside what acts there."""
-    link = chain.links[n]
-    along = link.along(handed[n].moment[2], handed[n].force[2])
-    inertia = link.rotor * link.qdd[0]
-    acting = loads.forces.get(link.coordinates[0], chain.graph.zero)
-    return chain.graph.lift(along + inertia - acting)
-
-
-def bias_of(chain: Links, link: ChainLink, loads: Loads, n: int) -> Wrench:
-    moment, force = chain.resistance(link)
-    acting = loads.wrenches.get(n)
-    if acting is None:
-        return Wrench(moment, force)
-    return Wrench(minus(moment, acting.moment), minus(force, acting.force))
-
-
-def carried(
-    link: ChainLink, motions: list[tuple[Vector, Vector]], loads: Loads
-) -> tuple[Vector, Vector]:
-    """Accelerations of a link whose joint stands still."""
-    if link.parent < 0:
-        # the ground accelerates upwards instead of weights
-        alpha, a = link.passage.motion_in(ZERO, times(-1.0, loads.gravity))
-    else:
-        alpha, a = link.passage.motion_in(*motions[link.parent])
-    return plus(alpha, link.bias_alpha), plus(a, link.bias_a)
-
-
-def with_joint(
-    link: ChainLink, alpha: Vector, a: Vector, chain: Links | None = None
-) -> tuple[Vector, Vector]:
-    """The same with the joint's own acceleration, as `qdd` of the link has it."""
-    if link.kind in SINGLE:
-        turned, moved = link.way(link.qdd[0])
-        return plus(alpha, turned), plus(a, moved)
-    assert chain is not None
-    alpha = plus(alpha, chain.turning_of(link))
-    if link.kind == "free":
-        x, y, z = link.qdd[:3]
-        a = plus(a, link.passage.into((x, y, z)))
-    return alpha, a
-
-
 def open_joint(
     chain: Links, link: ChainLink, inertia: Inertia, pull: Wrench, loads: Loads, at: Open
 ) -> tuple[Inertia, Wrench]:
     """The hand-over of a link to its parent: inertia, and wrench; `at` takes what the outward sweep needs."""
     graph = chain.graph
-    if link.is_guided:
+    if link.is_guided or link.kind in ("fixed", "node"):
         alpha, a = with_joint(link, link.bias_alpha, link.bias_a)
         push = inertia.times(alpha, a)
         return inertia, pull.plus(push)
@@ -190,7 +136,7 @@ def open_joint(
     if link.kind == "free":
         return inertia, pull
     # no moment: alpha = turning^-1 (-p_n - coupling a)
-    at.factor = _factor(inertia.turning)
+    at.factor = factored(inertia.turning)
     coupling = inertia.coupling
     columns = [_solved(at.factor, _column(coupling, j)) for j in range(3)]
     moving = symmetric(
@@ -246,47 +192,13 @@ def let_go(at: Open, link: ChainLink, a: Vector) -> tuple[Vector, Vector]:
     rows = [[*inertia.turning[i], *inertia.coupling[i]] for i in range(3)] + [
         [*transposed(inertia.coupling)[i], *inertia.moving[i]] for i in range(3)
     ]
-    solution = _substituted(_factor(rows), [-e for e in (*pull.moment, *pull.force)])
+    solution = substituted(factored(rows), [-e for e in (*pull.moment, *pull.force)])
     return tuple(solution[:3]), tuple(solution[3:])  # type: ignore[return-value]
 
 
 def _solved(factor: Factor, right: Vector) -> Vector:
-    x, y, z = _substituted(factor, list(right))
+    x, y, z = substituted(factor, list(right))
     return (x, y, z)
-
-
-def _factor(matrix: list[list[Value]]) -> Factor:
-    """L of L D L^T, below its diagonal of ones, and 1 / D."""
-    n = len(matrix)
-    lower: list[list[Value]] = [[0.0] * n for _ in range(n)]
-    scaled: list[list[Value]] = [[0.0] * n for _ in range(n)]  # L D
-    inverse: list[Value] = []
-    for j in range(n):
-        pivot = matrix[j][j]
-        for k in range(j):
-            pivot = pivot - lower[j][k] * scaled[j][k]
-        inverse.append(1.0 / pivot)
-        for i in range(j + 1, n):
-            entry = matrix[i][j]
-            for k in range(j):
-                entry = entry - scaled[i][k] * lower[j][k]
-            scaled[i][j] = entry
-            lower[i][j] = entry * inverse[j]
-    return lower, inverse
-
-
-def _substituted(factor: Factor, right: list[Value]) -> list[Value]:
-    lower, inverse = factor
-    n = len(right)
-    x = list(right)
-    for i in range(n):
-        for k in range(i):
-            x[i] = x[i] - lower[i][k] * x[k]
-    x = [value * scale for value, scale in zip(x, inverse, strict=True)]
-    for i in reversed(range(n)):
-        for k in range(i + 1, n):
-            x[i] = x[i] - lower[k][i] * x[k]
-    return x
 
 
 def _column(m: Matrix, j: int) -> Vector:

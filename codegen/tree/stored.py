@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from codegen.expressions.dag import Expr, Graph
+from codegen.spatial.algebra import ZERO, Wrench
 from codegen.system.vectors import Vector, plus
 from codegen.tree.chain import Chain
 from codegen.tree.link_text import ALPHA, AXES, OMEGA, ORIGIN, PLACE, RATE, A
 from codegen.tree.places import Places, Triple
 from codegen.tree.reactions import Reactions
-from codegen.tree.spatial import ZERO, Wrench
 
 KINETIC = "kinetic 0"
 HANDED = 6

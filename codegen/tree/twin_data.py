@@ -16,7 +16,7 @@ def twin_data(motion: Motion, made: System, source: System) -> dict[str, str]:
         (
             link.parent,
             link.kind,
-            list(link.coordinates),
+            list(link.amplitudes if link.kind == "node" else link.coordinates),
             [tree.coordinates[i].initial for i in link.coordinates],
             link.single.lead,
         )
@@ -35,7 +35,24 @@ def twin_data(motion: Motion, made: System, source: System) -> dict[str, str]:
     ]
     first = len(tree.coordinates)
     loose = [(number[c.q], first + k) for k, c in enumerate(motion.loose)]
+    nodes = {
+        n: [None if v is None else v.tolist() for v in (node.at, node.moves, node.turns, node.axis)]
+        for n, node in motion.nodes.items()
+    }
+    bent = [
+        (
+            n,
+            list(tree.links[n].amplitudes),
+            frame.gram.tolist(),
+            None if frame.load is None else frame.load.tolist(),
+        )
+        for n, frame in motion.bent.items()
+    ]
+    defined = [(number[var], row) for var, (_, row) in source.defined.items()]
     return {
+        "nodes": repr(nodes),
+        "bent": repr(bent),
+        "defined": repr(defined),
         "links": repr(links),
         "frames": repr([frame.tolist() for frame in frames]),
         "places": repr(places),

@@ -11,7 +11,8 @@ from io_bridge.logs.faults.clock import Clock, read_clock
 from io_bridge.logs.faults.finder import find_faults
 from io_bridge.logs.faults.finding import KINDS, Finding, Found, Policy, policy_of, runs
 from io_bridge.logs.formats.table import Table
-from io_bridge.logs.guess.angle_column import TURN, too_fast
+from io_bridge.logs.guess.angle_span import too_fast
+from io_bridge.logs.guess.beside import TURN
 from io_bridge.logs.guess.clock_column import IMPOSSIBLE_HZ, seconds_of_stamps
 from io_bridge.logs.guess.names import ANGLE_UNITS, TIME_UNITS, unit_in
 from rig_configs.log_schema import LogMapping

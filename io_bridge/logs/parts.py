@@ -6,30 +6,22 @@ part begin where those of the part before had these rows, so that what a jump or
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from io_bridge.logs.assessed import Assessed, assess
+from io_bridge.logs.chosen import table_and_mapping
 from io_bridge.logs.faults.finding import Finding
-from io_bridge.logs.formats.opened import GZIP, ZSTD, Unpacking, head_of
-from io_bridge.logs.formats.own_record import record_parts
-from io_bridge.logs.formats.read import format_of, read_tables
-from io_bridge.logs.formats.table import MOST_STREAMED, LogError, Table
-from io_bridge.logs.formats.text import text_parts
-from io_bridge.logs.reader import (
-    MAX_SPAN_S,
-    LogFault,
-    check_kinds,
-    check_samples,
-    counts_of,
-    resolved_rad_s,
-    table_and_mapping,
-    torques_of,
-)
+from io_bridge.logs.formats.table import LogError, Table
+from io_bridge.logs.reader import counts_of, resolved_rad_s
+from io_bridge.logs.refused import MAX_SPAN_S, check_kinds, check_samples
+from io_bridge.logs.sources import Source, source_of, table_as_kept, table_of
+from io_bridge.logs.torques import LogFault, torques_of
 from rig_configs.log_schema import LogMapping
 
 Array = NDArray[np.float64]
@@ -39,6 +31,7 @@ PART = 50_000  # rows
 BESIDE = 1000  # rows of its neighbours that a part sees
 SAME_S = 1e-9  # what the rounding of some seams adds up to, and no fault does
 MOST_FINDINGS = 100_000
+KEPT = ("sample_period_s", "untold", "n_rows", "duration_s", "_zero", "_until", "_begin")
 
 
 @dataclass(frozen=True)
@@ -61,6 +54,11 @@ class LogPart:
     position_count: Array
     torque: dict[str, Array]
     row: Rows
+
+    def rows(self, which: slice) -> LogPart:
+        """Return some of the samples."""
+        torque = {name: values[which] for name, values in self.torque.items()}
+        return LogPart(self.t_s[which], self.position_count[which], torque, self.row[which])
 
 
 class LogParts:
@@ -106,6 +104,41 @@ class LogParts:
         self._zero = 0.0
         self._last: LogPart | None = None
         self._until: dict[str, int] = {}
+        self._source: Source | None = None
+        self._held: Table | None = None
+        self._begin = 0
+
+    @property
+    def place(self) -> dict[str, Any] | None:
+        """Return the place behind the newest part, as plain data and arrays; None: its format has none."""
+        place = self._source.place if self._source else None
+        if place is None or self._held is None or self._last is None:
+            return None
+        near = slice(max(0, len(self._last.row) - 2 * BESIDE), None)
+        last = asdict(self._last.rows(near))
+        kept = {name: getattr(self, name) for name in (*KEPT, "size")}
+        return kept | {
+            "mapping": self.mapping.model_dump_json(),
+            "findings": [asdict(one) for one in self.findings],
+            "torque_faults": [asdict(one) for one in self.torque_faults],
+            "last": last,
+            "held": table_as_kept(self._held),
+            "source": place,
+        }
+
+    @classmethod
+    def again(cls, path: Path, place: Mapping[str, Any]) -> LogParts:
+        """Return the parts that come behind a place in the same log."""
+        mapping = LogMapping.model_validate_json(place["mapping"])
+        parts = cls(path, mapping, place["size"])
+        for name in KEPT:
+            setattr(parts, name, place[name])
+        parts.findings = [Finding(**one) for one in place["findings"]]
+        parts.torque_faults = [LogFault(**one) for one in place["torque_faults"]]
+        parts._last = LogPart(**place["last"])
+        parts._held = table_of(place["held"])
+        parts._source = source_of(path, mapping.delimiter, parts.size, place["source"])
+        return parts
 
     @property
     def mapping(self) -> LogMapping:
@@ -120,38 +153,33 @@ class LogParts:
 
     def __iter__(self) -> Iterator[LogPart]:
         """Yield the parts; one without a sample is left out."""
-        held: Table | None = None
-        begin = 0
-        for table in self._tables():
-            if held is None:
-                table, self._mapping = table_and_mapping(self.path, [table], self._given)
+        if self._source is None:
+            delimiter = self._given.delimiter if self._given else None
+            self._source = source_of(self.path, delimiter, self.size)
+        coming = iter(self._source)
+        for table in coming:
+            if self._held is None:
+                # of a format that is read as a whole, all tables of the file
+                tables = [table, *coming] if self._source.is_whole else [table]
+                table, self._mapping = table_and_mapping(self.path, tables, self._given)
                 check_kinds(self.path, table, self._mapping)
-                held = table
+                self._held = table.only(self._mapping.columns)
                 continue
-            held = _joined(held, table)
-            end = len(held.row) - BESIDE
+            self._held = held = self._held.followed_by(table.only(self.mapping.columns))
+            begin, end = self._begin, len(held.row) - BESIDE
             if end - begin < self.size // 2:
                 continue
-            yield from self._part(held, begin, end)
+            part = self._part(held, begin, end)
             first = max(0, end - BESIDE)
-            held, begin = _rows(held, first, len(held.row)), end - first
-        if held is not None:
-            yield from self._part(held, begin, len(held.row))
+            self._held, self._begin = held.rows(first, len(held.row)), end - first
+            if part:
+                yield part
+        if self._held is not None:
+            part = self._part(self._held, self._begin, len(self._held.row))
+            if part:
+                yield part
 
-    def _tables(self) -> Iterator[Table]:
-        head = head_of(self.path, most=MOST_STREAMED)
-        if head[:2] == GZIP or head[:4] == ZSTD:
-            head = next(iter(Unpacking(self.path, MOST_STREAMED)))[:4096]
-        kind = format_of(head)
-        delimiter = self._given.delimiter if self._given else None
-        if kind == "own record":
-            yield from record_parts(self.path, self.size)
-        elif kind == "text":
-            yield from text_parts(self.path, delimiter, self.size)
-        else:
-            yield table_and_mapping(self.path, read_tables(self.path, delimiter), self._given)[0]
-
-    def _part(self, table: Table, begin: int, end: int) -> Iterator[LogPart]:
+    def _part(self, table: Table, begin: int, end: int) -> LogPart | None:
         mapping = self.mapping
         done = assess(table, mapping)
         if self._last is None:
@@ -162,7 +190,7 @@ class LogParts:
         count = counts_of(self.path, mapping, done.value)
         t_s = done.t_s
         torque = torques_of(table, mapping, done.sample, [])
-        self._take_torque_faults(_rows(table, begin, end))
+        self._take_torque_faults(table.rows(begin, end))
         row = table.row[done.sample]
         if self._last is not None and len(row):
             t_s, count = self._going_on(self._last, table, done, t_s, count, row)
@@ -172,7 +200,7 @@ class LogParts:
             # a step back over the seam is none
             here &= t_s > self._last.t_s[-1]
         if not here.any():
-            return
+            return None
         part = LogPart(t_s[here], count[here], {n: v[here] for n, v in torque.items()}, row[here])
         self.duration_s = float(part.t_s[-1])
         if not self.duration_s <= MAX_SPAN_S:
@@ -181,7 +209,7 @@ class LogParts:
                 "are read: is its unit right?"
             )
         self._last = part
-        yield part
+        return part
 
     def _going_on(
         self, last: LogPart, table: Table, done: Assessed, t_s: Array, count: Array, row: Rows
@@ -246,25 +274,3 @@ class LogParts:
             else:
                 old = self.torque_faults[k]
                 self.torque_faults[k] = replace(old, count=old.count + fault.count)
-
-
-def _joined(one: Table, two: Table) -> Table:
-    return replace(
-        two,
-        numbers={n: np.concatenate([v, two.numbers[n]]) for n, v in one.numbers.items()},
-        words={n: [*v, *two.words[n]] for n, v in one.words.items()},
-        row=np.concatenate([one.row, two.row]),
-        line=None if one.line is None or two.line is None else np.concatenate([one.line, two.line]),
-        spoilt=(*one.spoilt, *two.spoilt),
-    )
-
-
-def _rows(table: Table, first: int, end: int) -> Table:
-    return replace(
-        table,
-        numbers={name: values[first:end] for name, values in table.numbers.items()},
-        words={name: values[first:end] for name, values in table.words.items()},
-        row=table.row[first:end],
-        line=None if table.line is None else table.line[first:end],
-        spoilt=tuple(s for s in table.spoilt if s.row >= table.row[first]),
-    )

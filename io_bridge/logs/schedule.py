@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,13 +75,24 @@ class Ticks:
 
     def take(self, part: LogPart) -> Iterator[TickPart]:
         """Yield the ticks before that of the newest sample, which another one may yet replace."""
-        last, self._last = self._last, _sample(part, slice(-1, None))
+        last, self._last = self._last, part.rows(slice(-1, None))
         yield from self._ticks(part if last is None else _after(last, part), is_end=False)
 
     def rest(self) -> Iterator[TickPart]:
         """Yield the tick of the last sample."""
         if self._last is not None:
             yield from self._ticks(self._last, is_end=True)
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """Return the place behind the newest part, as plain data and arrays."""
+        last = asdict(self._last) if self._last else None
+        return {"superseded": self.superseded, "next": self._next, "last": last}
+
+    def put_back(self, place: Mapping[str, Any]) -> None:
+        """Go on from a place."""
+        self.superseded, self._next = place["superseded"], place["next"]
+        self._last = LogPart(**place["last"]) if place["last"] else None
 
     def _ticks(self, part: LogPart, *, is_end: bool) -> Iterator[TickPart]:
         tick = np.floor(part.t_s / self._period_s + 0.5).astype(np.int64)
@@ -99,11 +111,6 @@ class Ticks:
                 {name: values[sample] for name, values in part.torque.items()},
             )
         self._next = max(self._next, end)
-
-
-def _sample(part: LogPart, which: slice) -> LogPart:
-    torque = {name: values[which] for name, values in part.torque.items()}
-    return LogPart(part.t_s[which], part.position_count[which], torque, part.row[which])
 
 
 def _after(one: LogPart, two: LogPart) -> LogPart:

@@ -103,6 +103,19 @@ class RecordWriter:
         self._file = os.open(self.path, os.O_WRONLY | os.O_CLOEXEC)
         os.ftruncate(self._file, start + self.n_rows * dtype.itemsize)
 
+    def cut(self, n_rows: int) -> None:
+        """Take away the rows behind the first `n_rows`.
+
+        Raises
+        ------
+        RecordError
+            There are fewer.
+        """
+        if n_rows > self.n_rows:
+            raise RecordError(f"{self.path}: {self.n_rows} rows are there, {n_rows} were written")
+        self.n_rows = n_rows
+        os.ftruncate(self._file, self._data_start + n_rows * self.dtype.itemsize)
+
     def append(self, rows: NDArray) -> None:
         """Add rows at the end.
 

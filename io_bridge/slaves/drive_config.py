@@ -268,6 +268,10 @@ class DrivePlant:
         A command acts so long after its frame.
     torque_slope_nm_s : float
         The drive changes its torque no faster; 0: as fast as it is asked to.
+    torque_outlasts_s : float
+        The torque ends so long after the drive has left its operation, by a stop, a fault or its watchdog.
+    torque_one_way : bool
+        True: half of its output stage is dead; it gives no negative torque.
     keeps_max_torque, has_watchdog, stop_wired : bool
         False: the drive ignores 0x6072, keeps its torque when its master falls silent, or has no cable to its
         emergency stop.
@@ -301,6 +305,8 @@ class DrivePlant:
     torque_factor: Positive = 1.0
     torque_delay_s: Annotated[float, Field(ge=0.0, le=0.05)] = 0.0
     torque_slope_nm_s: NonNegative = 0.0
+    torque_outlasts_s: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0
+    torque_one_way: bool = False
     keeps_max_torque: bool = True
     has_watchdog: bool = True
     stop_wired: bool = True

@@ -69,8 +69,8 @@ def align(first: Recorded, second: Recorded, *, step_s: float | None = None) -> 
     Raises
     ------
     AlignError
-        A recording is not two rows of numbers, times do not rise, a value is not finite, a signal is constant, the two are not alike anywhere, or they are
-        alike in several places.
+        A recording is not two rows of numbers, times do not rise, a value is not finite, a signal is constant, the
+        two are not alike anywhere, or they are alike in several places.
 
     Examples
     --------

@@ -48,6 +48,7 @@ def couple_columns(
                     made[gauge.drive].connect(
                         gauge.gauge, device, int(channel), gauge.volts_per_strain
                     )
+                    device.set_noise(int(channel), gauge.noise_volts)
                 except ValueError as error:
                     wrong.append(f"{at}: {error}")
     if wrong:

@@ -101,6 +101,8 @@ class BlockKind:
         The declaration and source that it is compiled from; they run only where somebody has trusted them, or ship.
     usual : mapping of str to (float, float, str)
         Keys whose values are doubted by `rigloop check` beyond this range, and what explains one there.
+    has_place : callable
+        From a block to whether the memory that its view names is all of its state: it can go on in another process.
     """
 
     name: str
@@ -116,6 +118,7 @@ class BlockKind:
     remedy: str = ""
     declared: Any = None
     usual: Usual = field(default_factory=dict)
+    has_place: Callable[[Block], bool] = lambda block: False
 
 
 def constant(reads: tuple[Port, ...], writes: tuple[Port, ...]) -> PortsOf:

@@ -11,7 +11,9 @@ from rigloop.inject.kinds import STOP, WATCHDOG, Argument, Reaction, Stated
 from rigloop.inject.limits import Limits
 from rt_core.plan import OFF_CORE_EVERY, loop_signal
 
-LOOKS_S = 0.05  # 20 ms between two looks at signals, and the turn of the thread that looks
+# the watchdog looks every 2 ms, for a signal and for a supervisor that has died; the rest is for a process that does
+# not die at once on a busy machine, and for a kernel that marks no lifeline
+LOOKS_S = 0.05
 SUPERVISOR_S = 0.025  # 20 ms between two looks of the supervisor, and its turn until it says stop
 SEEN_S = 0.002  # an emulated drive without frames moves on every 1 ms, and is looked at every 1 ms
 BACK_IN_OP_S = 2.0  # from a cable that is put back
@@ -29,6 +31,16 @@ def ramps(trips: Iterable[str], detect: Callable[[Limits], int]) -> States:
     return lambda lim, value: Stated(
         Reaction.RAMP, tuple(trips), detect(lim), detect(lim) + lim.ramp
     )
+
+
+def ramps_with_others(trips: Iterable[str], detect: Callable[[Limits], int]) -> States:
+    """Ramps out, found by any of these trips; a guard of another task may find it first, and take this one along."""
+
+    def stated(lim: Limits, value: float) -> Stated:
+        reached = ("OTHER_TRIPPED",) if reaching(lim.rig, lim.axis.guard) else ()
+        return Stated(Reaction.RAMP, (*trips, *reached), detect(lim), detect(lim) + lim.ramp)
+
+    return stated
 
 
 def safe(trips: Iterable[str], detect: Callable[[Limits], int]) -> States:
@@ -122,11 +134,9 @@ def parent_died(lim: Limits, value: float) -> Stated:
     return Stated(Reaction.RAMP, (STOP,), detect, detect + lim.ramp)
 
 
-def heartbeat_lost(lim: Limits, value: float) -> Stated:
-    """Ramps out after the last heartbeat; a guard of another task may find it first, and take this one along."""
-    trips = ("HEARTBEAT_LOST", *(("OTHER_TRIPPED",) if reaching(lim.rig, lim.axis.guard) else ()))
-    detect = lim.cycles(lim.guard.heartbeat_timeout_ms * 1e-3) + 2
-    return Stated(Reaction.RAMP, trips, detect, detect + lim.ramp)
+def heartbeat_missed(lim: Limits) -> int:
+    """Cycles until the guard misses a new heartbeat."""
+    return lim.cycles(lim.guard.heartbeat_timeout_ms * 1e-3) + 2
 
 
 def drive_watchdog(lim: Limits, value: float) -> Stated:

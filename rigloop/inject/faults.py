@@ -30,13 +30,14 @@ from rigloop.inject.bounds import (
     drive_watchdog,
     fast_us,
     goes_on,
-    heartbeat_lost,
+    heartbeat_missed,
     holds,
     holds_after,
     many_overruns,
     off_core,
     parent_died,
     ramps,
+    ramps_with_others,
     request_late,
     ring_open,
     safe,
@@ -50,6 +51,7 @@ from rt_core.injection.inject import Act
 from rt_core.plan import loop_signal
 
 CABLE_BACK_S = 0.5
+of_model = ramps_with_others(("REQUEST_FAULT",), lambda lim: lim.slow_cycles(1))
 STUCK_CYCLES = 400
 
 ROWS = (
@@ -82,7 +84,7 @@ ROWS = (
           hazard=STALE_COMMAND, limits=("guard.max_gap_ms", "fast.stall_cycles")),
     Fault("model-hang", "the model's step never ends", InCycle("work", Act.HANG),
           "max_request_age, or stall_cycles and two looks of the watchdog",
-          ramps(("REQUEST_STALE", WATCHDOG, STOP), request_late),
+          ramps_with_others(("REQUEST_STALE", WATCHDOG, STOP), request_late),
           hazard=STALE_COMMAND, limits=("guard.max_request_age_ms", "slow.stall_cycles")),
     Fault("cycle-hang", "the cycle that has the drive never ends", InCycle("estimate", Act.HANG),
           "stall_cycles and two looks of the watchdog",
@@ -148,13 +150,13 @@ ROWS = (
           ring_open, needs="ring", hazard=LOST_BUS, limits=("bus.second_interface",)),
     # the model and its request
     Fault("model-guide-nan", "the model is guided to no number", InCycle("guide", Act.SET, ("guide",), cycles=0),
-          "the next request", ramps(("REQUEST_FAULT",), lambda lim: lim.slow_cycles(1)), NAN, hazard=WRONG_TORQUE),
+          "the next request", of_model, NAN, hazard=WRONG_TORQUE),
     Fault("model-diverges", "the model is guided to where it cannot be assembled",
           InCycle("guide", Act.SET, ("guide",), cycles=0), "the next request",
-          ramps(("REQUEST_FAULT",), lambda lim: lim.slow_cycles(1)), Argument("rad", lambda lim: 1e3, -1e300, 1e300),
+          of_model, Argument("rad", lambda lim: 1e3, -1e300, 1e300),
           hazard=WRONG_TORQUE),
     Fault("model-fault", "a block of the model's task fails", InCycle("work", Act.FAIL, cycles=0), "the next request",
-          ramps(("REQUEST_FAULT",), lambda lim: lim.slow_cycles(1)), Argument("code", lambda lim: 99, 1, 1e6),
+          of_model, Argument("code", lambda lim: 99, 1, 1e6),
           hazard=WRONG_TORQUE),
     Fault("block-fault", "a block of the guard's task fails", InCycle("estimate", Act.FAIL, cycles=0), "that cycle",
           ramps(("OWN_FAULT",), lambda lim: 0), Argument("code", lambda lim: 99, 1, 1e6), hazard=WRONG_TORQUE),
@@ -175,12 +177,12 @@ ROWS = (
           hazard=OSCILLATION, limits=("guard.request_gain", "verdict.max_tone_nm")),
     Fault("request-stale", "the model's task is busy for longer than a request may be old",
           InCycle("work", Act.BURN, scale=US), "max_request_age",
-          ramps(("REQUEST_STALE", WATCHDOG, STOP), request_late),
+          ramps_with_others(("REQUEST_STALE", WATCHDOG, STOP), request_late),
           Argument("µs", lambda lim: 1.4e3 * lim.guard.max_request_age_ms, 1, 1e7),
           hazard=STALE_COMMAND, limits=("guard.max_request_age_ms",)),
     # processes
     Fault("supervisor-stop", "the supervisor hangs (SIGSTOP)", ToProcess("supervisor", "SIGSTOP"),
-          "heartbeat_timeout", heartbeat_lost,
+          "heartbeat_timeout", ramps_with_others(("HEARTBEAT_LOST",), heartbeat_missed),
           hazard=LOST_STOP, limits=("guard.heartbeat_timeout_ms",)),
     Fault("supervisor-term", "SIGTERM to the supervisor", ToProcess("supervisor", "SIGTERM"), "75 ms",
           asked_to_end, hazard=LOST_STOP),

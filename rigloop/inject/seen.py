@@ -70,9 +70,11 @@ def seen_from(began: int, wanted: Sequence[str], seen: Evidence, lim: Limits) ->
     tripped = np.flatnonzero(trip[began:])
     stopping = np.flatnonzero(state[began:] == State.STOPPING)
     if seen.report.stall and WATCHDOG in wanted and (stood := _stands_still_in(began, seen, lim)):
-        # the watchdog's time is since the deadline of the cycle that hangs, as it says itself
+        # the watchdog's time is since the deadline of the cycle that hangs, as it says itself; that in which the
+        # machine kept it from its looks is no cycle of its own
         what.found_by, what.reaction = WATCHDOG, Reaction.SAFE
-        what.found = stood + lim.cycles(seen.report.stalled_ns * 1e-9)
+        own_ns = seen.report.stalled_ns - seen.report.stalled_kept_ns
+        what.found = stood + lim.cycles(own_ns * 1e-9)
         at_rest = seen.report.at_rest and all(nm == 0.0 for nm in seen.report.drives_nm.values())
         what.zero = what.found if at_rest else None
     elif len(tripped):

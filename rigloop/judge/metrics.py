@@ -45,8 +45,10 @@ class Gauge:
     def take(self, t_ns: NDArray[np.int64], values: Array) -> None:
         """Take the next values of the signal."""
         metric = self.metric
-        low = int(np.searchsorted(t_ns, round(metric.from_s * 1e9)))
-        t_ns, values = t_ns[low:], values[low:]
+        from_ns = round(metric.from_s * 1e9)
+        low = int(np.searchsorted(t_ns, from_ns)) if len(t_ns) and t_ns[0] < from_ns else 0
+        # a column of images is read more than once
+        t_ns, values = t_ns[low:], np.ascontiguousarray(values[low:])
         if not len(values):
             return
         self._n += len(values)
@@ -62,6 +64,15 @@ class Gauge:
             if len(away) or not self._is_near:
                 self._is_near = first < len(values)
                 self._settled_s = float(t_ns[first]) * 1e-9 if self._is_near else math.nan
+
+    @property
+    def place(self) -> dict[str, float]:
+        """Return what it goes on from."""
+        return {name: value for name, value in vars(self).items() if name != "metric"}
+
+    def put_back(self, place: Mapping[str, float]) -> None:
+        """Go on from a place."""
+        vars(self).update(place)
 
     def value(self) -> float:
         """Return the metric; NaN without any value, or of a signal that has not settled."""

@@ -65,6 +65,10 @@ def report_again(folder: Path) -> Outcome:
         return _as_it_was(folder, manifest)
     if manifest is not None:
         _refuse_if_it_lives(folder, manifest)
+    if manifest is not None and manifest.kind == "replay":
+        raise ManifestError(
+            f"{folder}: a replay that was cut short: `rigloop replay {folder} --resume` goes on from its last place"
+        )
     loaded = _rig(folder, manifest)
     if manifest is None:
         manifest = _bare(folder, loaded)

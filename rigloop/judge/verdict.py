@@ -58,6 +58,7 @@ from rigloop.run_folder.run_end import Ended, Final, exposure_of, overruns_by_ca
 from rigloop.sign_off.limit import limited_rig
 from rt_core.doctor.check import banner
 from rt_core.lateness.cause import WORDS
+from rt_core.plan import LOOP_SIGNALS, loop_signal
 
 if TYPE_CHECKING:
     from rigloop.inject.request import Injection
@@ -296,12 +297,15 @@ def _counters(loaded: LoadedRig, final: Final) -> dict[str, Number]:
 def roles(loaded: LoadedRig) -> dict[str, tuple[str, str]]:
     """Return what the report plots: role → task and signal."""
     rig = loaded.rig
-    owner = {
-        path: task
+    wired = [
+        (task, paths(block, rig.blocks[block]))
         for task, config in rig.tasks.items()
         for block in config.blocks
-        for path in paths(block, rig.blocks[block])[1].values()
-    }
+    ]
+    # a task records what it reads of others, too; that of the signal's own task counts
+    owner = {path: task for task, (reads, _) in wired for path in reads.values()}
+    owner |= {path: task for task, (_, writes) in wired for path in writes.values()}
+    owner |= {loop_signal(task, name): task for task in rig.tasks for name in LOOP_SIGNALS}
     guard = find_guard(rig)
     state = {} if guard is None else {STATE: paths(*guard)[1]["state"]}
     return {

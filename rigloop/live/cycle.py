@@ -272,6 +272,8 @@ def _loop(
                 if orphaned():
                     report.stopped_by = "the end of its supervisor"
                     break
+            if loop.orphaned:
+                report.stopped_by = "the end of its supervisor"
         finally:
             try:
                 loop.stop()
@@ -285,6 +287,7 @@ def _loop(
                 report.stopped_by = "watchdog"
                 report.stall = _explain(loop.stall, composed)
                 report.stalled_ns = loop.stall.for_ns
+                report.stalled_kept_ns = loop.stall.kept_ns
             report.drives_nm = {
                 f"motor {i}": motor.wanted_torque_nm
                 for i, motor in enumerate(
@@ -294,7 +297,7 @@ def _loop(
                     for motor in motors(bus.devices)
                 )
             }
-    if caught:
+    if caught and not loop.orphaned:
         report.stopped_by = signal.Signals(caught[0]).name
 
 

@@ -57,6 +57,7 @@ from rigloop.sign_off.limit import limited_by_files, refuse_unlimited
 from rt_core.doctor.check import Check, Level, banner
 from rt_core.safety.trips import State
 from rt_core.signals.layout import CutError, TableError
+from rt_core.signals.lifeline import Lifeline
 from rt_core.signals.table import SignalTable
 
 if TYPE_CHECKING:
@@ -190,6 +191,8 @@ def watch(
         recorder = first.enter_context(record("--wait"))
         shared = first.enter_context(_attach(run, interrupted))
         first.enter_context(held(table))
+        with contextlib.suppress(OSError):  # a kernel without it tells the loop by a signal, later
+            first.enter_context(Lifeline(shared))
         if run.options.orders is not None:
             first.enter_context(run.options.orders.serving(shared, loaded.rig, folder))
         first.callback(lambda: Path(table).unlink(missing_ok=True))
@@ -385,8 +388,7 @@ def _supervise(run: LiveRun, scene: Scene, checks: list[Check], acts: Acts) -> N
     asked_at: float | None = None  # since when it may arm
     armed_at: float | None = None
     running_at: float | None = None
-    beat = 0
-    resumed = 0
+    beat = resumed = 0
     commissioned = messages.read_order(folder)
     ending, resets = StayAfterTrip(commissioned.stay_s), commissioned.reset_drives
 

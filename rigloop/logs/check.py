@@ -9,12 +9,13 @@ import msgspec
 import numpy as np
 import tomlkit
 
+from io_bridge.logs.chosen import table_for
 from io_bridge.logs.faults.finding import counted
 from io_bridge.logs.formats.read import read_tables
 from io_bridge.logs.formats.table import Table
 from io_bridge.logs.guess.clock_column import Choice
 from io_bridge.logs.guess.guess import guess_mapping
-from io_bridge.logs.reader import EncoderLog, log_of, table_for
+from io_bridge.logs.reader import EncoderLog, log_of
 from rig_configs.log_schema import LogMapping, matching_mapping
 from rigloop.logs.verdict import against_log
 

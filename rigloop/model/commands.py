@@ -308,8 +308,7 @@ def generate(
     option: Annotated[
         list[str] | None,
         typer.Option(
-            "--option",
-            help="`key=value` of docs/models/options.md, such as `step_s=5e-4`; repeatable.",
+            "--option", help="`key=value` of docs/models/options.md, as `step_s=5e-4`; repeatable."
         ),
     ] = None,
     json: JsonOption = False,

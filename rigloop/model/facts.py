@@ -238,6 +238,9 @@ def _moved(written: list[Written], system: System) -> dict[str, float]:
 
 def _masses(written: list[Written], system: System) -> Iterator[MassFacts]:
     for w in written:
+        if w.table == "flexible_body" and w.name in system.flexible:
+            yield MassFacts(w.title, system.flexible[w.name].modes.total_mass, ())
+            continue
         found: dict[str, tuple[float, ...]] = {}
         for key in MASSES:
             value = getattr(w.entry, key, None)

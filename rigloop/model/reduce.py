@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from codegen.description.mechanism import MechanismError
-from codegen.description.plausible import FIRST_HZ
+from codegen.description.plausible import FIRST_HZ, faster_than_sound
 from codegen.flexible.neutral_file import NeutralFileError, read
 from codegen.flexible.reduced import Reduced, reduced
 from codegen.flexible.reduced_text import text
@@ -56,6 +56,8 @@ def reduce_model(path: Path, name: str, wanted: Wanted, output: Path) -> Reducti
             f"its first mode is at {first:.3g} Hz, usual are {FIRST_HZ[0]:g} to {FIRST_HZ[1]:g}: is it in m, kg and N?"
             " of mm, t and N the positions times 1e-3, M times 1e3 and K times 1e3 are SI"
         )
+    if problem := faster_than_sound(made):
+        remarks.append(problem)
     try:
         output.write_text(text(name, made), encoding="utf-8")
     except OSError as error:

@@ -6,6 +6,7 @@ Nothing is kept but a few numbers a signal, and of one stretch the signals that 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -15,6 +16,7 @@ from rig_configs.schema import Rig
 from rigloop.blocks.kinds.mechanism import MechanismBlock
 from rigloop.compose.blocks import paths
 from rigloop.judge.trust import distrust
+from rigloop.replay.sums import add_rows
 
 Array = NDArray[np.float64]
 Times = NDArray[np.int64]
@@ -23,6 +25,9 @@ STRETCH_S = 40.0
 MOST_TOLD = 5  # stretches whose reasons are listed
 COUNTERS = ("rejected", "jumps", "covariance_resets")  # that go on from stretch to stretch
 OF_FILTERS = ("encoder_filter", "observer", "two_stage_observer")
+
+FIGURES = ("_n", "_figures", "_last")
+VERDICT = ("red", "amber", "_until_s", "_failed", "_stepped", "_bad_stretches")
 
 
 class SignalFigures(msgspec.Struct, frozen=True):
@@ -43,33 +48,43 @@ class Totals:
         n = len(names)
         # neighbours, as the signals of a task are, need no copy
         is_one = columns == [*range(columns[0], columns[0] + n)] if n else False
-        self._columns = slice(columns[0], columns[0] + n) if is_one else columns
+        self._columns = None if is_one else columns
+        self._first = columns[0] if is_one else 0
         self.names = names
         self._n = 0
-        self._sum, self._squares, self._last = np.zeros(n), np.zeros(n), np.full(n, np.nan)
-        self._least, self._largest = np.full(n, np.inf), np.full(n, -np.inf)
+        self._figures = np.zeros((5, n))
+        self._figures[2], self._figures[3] = np.inf, -np.inf
+        self._last = np.full(n, np.nan)
 
     def take(self, images: Array) -> None:
         """Take the images of the next cycles."""
-        values = images[:, self._columns]
-        self._n += len(values)
-        with np.errstate(over="ignore", invalid="ignore"):
-            self._sum += values.sum(axis=0)
-            self._squares += np.einsum("ij,ij->j", values, values)
-        np.minimum(self._least, values.min(axis=0), out=self._least)
-        np.maximum(self._largest, values.max(axis=0), out=self._largest)
-        self._last = values[-1].copy()
+        if self._columns is not None:
+            images = np.ascontiguousarray(images[:, self._columns])
+        self._n += len(images)
+        add_rows(images, self._first, self._figures)
+        self._last = images[-1, self._first : self._first + len(self.names)].copy()
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """Return what the figures go on from."""
+        return {name: getattr(self, name) for name in FIGURES}
+
+    def put_back(self, place: Mapping[str, Any]) -> None:
+        """Go on from a place."""
+        vars(self).update(place)
 
     def figures(self) -> dict[str, SignalFigures]:
         """Return the figures by signal."""
         n = max(1, self._n)
+        sums, squares, least, largest, unordered = self._figures
         with np.errstate(over="ignore", invalid="ignore"):
-            mean, rms = self._sum / n, np.sqrt(self._squares / n)
+            mean, rms = sums / n, np.sqrt(squares / n)
+        least, largest = (np.where(unordered > 0, np.nan, some) for some in (least, largest))
         return {
             name: SignalFigures(
                 self._n,
-                float(self._least[k]),
-                float(self._largest[k]),
+                float(least[k]),
+                float(largest[k]),
                 float(mean[k]),
                 float(rms[k]),
                 float(self._last[k]),
@@ -92,7 +107,14 @@ class Watched:
             task: [(p, k) for p, k in columns.items() if p in _statuses(rig)]
             for task, columns in self._columns.items()
         }
-        self._held: dict[str, list[tuple[Times, Array]]] = {task: [] for task in cells}
+        # rows of a record, as they come: time and watched cells
+        self._held = {
+            task: np.empty((0, 1 + len(columns))) for task, columns in self._columns.items()
+        }
+        self._rows = dict.fromkeys(cells, 0)
+        self._pieces = {
+            task: _neighbours([*columns.values()]) for task, columns in self._columns.items()
+        }
         self._before: dict[tuple[str, str], float] = {}
         self._until_s = STRETCH_S
         self._failed: dict[str, tuple[int, int, float]] = {}
@@ -111,11 +133,18 @@ class Watched:
                     self._stepped[task] + int(failed[0]),
                     images[failed[0], column],
                 )
-                n, row, status = self._failed.get(path, (0, *first[1:]))
-                self._failed[path] = (n + len(failed), row, float(status))
+                before, row, status = self._failed.get(path, (0, *first[1:]))
+                self._failed[path] = (before + len(failed), row, float(status))
         self._stepped[task] += len(t_ns)
-        columns = [*self._columns[task].values()]
-        self._held[task].append((t_ns, images[:, columns]))
+        begin, end = self._rows[task], self._rows[task] + len(t_ns)
+        if end > len(self._held[task]):
+            more = np.empty((max(2 * begin, end), self._held[task].shape[1]))
+            more[:begin] = self._held[task][:begin]
+            self._held[task] = more
+        table, self._rows[task] = self._held[task], end
+        table[begin:end, 0] = np.ascontiguousarray(t_ns, np.int64).view(np.float64)
+        for place, column, width in self._pieces[task]:
+            table[begin:end, place : place + width] = images[:, column : column + width]
 
     def end_at(self, t_s: float, *, is_end: bool = False) -> None:
         """Judge the stretch, if it is as long as one."""
@@ -133,6 +162,23 @@ class Watched:
         if len(self.amber) < MOST_TOLD:
             self.amber += [where + words for words in found.amber]
 
+    @property
+    def place(self) -> dict[str, Any]:
+        """Return what the verdict goes on from."""
+        kept = {name: getattr(self, name) for name in VERDICT}
+        return kept | {
+            "before": [[*key, value] for key, value in self._before.items()],
+            "held": {task: table[: self._rows[task]] for task, table in self._held.items()},
+        }
+
+    def put_back(self, place: Mapping[str, Any]) -> None:
+        """Go on from a place."""
+        vars(self).update({name: place[name] for name in VERDICT})
+        self._before = {(task, name): value for task, name, value in place["before"]}
+        self._failed = {path: (n, row, status) for path, (n, row, status) in self._failed.items()}
+        self._held = dict(place["held"])
+        self._rows = {task: len(table) for task, table in self._held.items()}
+
     def reasons(self) -> list[str]:
         """Return what is bad: blocks that failed, and stretches whose filters followed no wheel."""
         failed = [
@@ -146,22 +192,26 @@ class Watched:
     def _record(self, task: str) -> np.ndarray:
         # as records are, of the watched signals alone; counters begin at zero
         names = [*self._columns[task]]
-        pieces = self._held[task]
-        table = np.empty((sum(len(t) for t, _ in pieces), 1 + len(names)))
-        at = 0
-        for t_ns, values in pieces:
-            end = at + len(t_ns)
-            table[at:end, 0] = np.ascontiguousarray(t_ns, np.int64).view(np.float64)
-            table[at:end, 1:] = values
-            at = end
-        rows = table.view([("t_ns", "<i8"), *((n, "<f8") for n in names)]).reshape(len(table))
-        for name in names if at else []:
+        n, self._rows[task] = self._rows[task], 0
+        fields = [("t_ns", "<i8"), *((name, "<f8") for name in names)]
+        rows = self._held[task][:n].view(fields).reshape(n)
+        for name in names if n else []:
             if name.rpartition("/")[2] in COUNTERS:
                 last = float(rows[name][-1])
                 rows[name] -= self._before.get((task, name), 0.0)
                 self._before[task, name] = last
-        pieces.clear()
         return rows
+
+
+def _neighbours(columns: list[int]) -> list[tuple[int, int, int]]:
+    # of a table whose first column is the time: place there, column of the images, and how many side by side
+    found: list[tuple[int, int, int]] = []
+    for place, column in enumerate(columns, start=1):
+        if found and sum(found[-1][1:]) == column:
+            found[-1] = (*found[-1][:2], found[-1][2] + 1)
+        else:
+            found.append((place, column, 1))
+    return found
 
 
 def _statuses(rig: Rig) -> set[str]:

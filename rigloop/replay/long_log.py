@@ -1,43 +1,67 @@
-"""A log of any length through filter and kernel in bounded memory: a summary, and of the cycles none or some kept."""
+"""A log of any length through filter and kernel in bounded memory: a summary, and of the cycles none or some kept.
+
+Every now and then the place that it has reached is written into the run folder, so that another process goes on from
+there, with the same bits as if nothing had stopped it.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from pathlib import Path
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import Progress
 
-from io_bridge.logs.parts import LogParts
-from io_bridge.logs.reader import kinds_of
-from io_bridge.logs.schedule import TickPart, Ticks
-from io_bridge.recording.record import RecordWriter
+from codegen.kernels.build import BuiltKernel
+from io_bridge.logs.parts import LogPart, LogParts
+from io_bridge.logs.torques import kinds_of
 from rig_configs.load import LoadedRig
 from rig_configs.log_schema import load_mapping
 from rig_configs.schema import Rig
+from rig_configs.whole_file import write_whole
+from rigloop.compose.consent import require_consent
 from rigloop.compose.kernels import build_kernels
 from rigloop.compose.shown import shown_roles
-from rigloop.judge.metrics import gauges, metrics_of
+from rigloop.compose.wiring import load
 from rigloop.logs.verdict import against
-from rigloop.replay.judged_parts import SignalFigures, Totals, Watched
-from rigloop.replay.records_again import seen_tasks
-from rigloop.replay.replay import LogPlan, log_plan, new_folder
-from rigloop.replay.script import CHUNK, Pace, rows
-from rigloop.replay.verdict import Findings, Replayed, keep_manifest, speed_rows
-from rigloop.run_folder.manifest import DataFault, Named, Replay, sha256_of
+from rigloop.replay.judged_parts import SignalFigures
+from rigloop.replay.place import (
+    PLACE,
+    log_facts,
+    only_one,
+    packed,
+    read_place,
+    remove_place,
+    same_log,
+    write_place,
+)
+from rigloop.replay.replay import log_plan, new_folder
+from rigloop.replay.replay_manifest import Findings, Replayed, manifest_of
+from rigloop.replay.stepped_log import SteppedLog
+from rigloop.replay.verdict import speed_rows
+from rigloop.run_folder.clocks import utc_text
+from rigloop.run_folder.manifest import (
+    DataFault,
+    Manifest,
+    ManifestError,
+    Named,
+    Replay,
+    State,
+    read_manifest,
+    sha256_of,
+    write_manifest,
+)
 from rigloop.run_folder.outcome import Outcome
-from rt_core.loop.offline import Offline
-from rt_core.steps import Steps
+from rigloop.run_folder.process_state import Process, boot
 
 SUMMARY = "summary.json"
-MOST_TICKS = 2_000_000_000
+PLACE_S = 10.0  # of computing, after which another place is kept
 
 
 def replay_long_log(
@@ -68,139 +92,193 @@ def replay_long_log(
     kernels = build_kernels(loaded)
     made = log_plan(parts, loaded.rig, kernels, [*first.torque])
     folder = new_folder(runs, f"replay-{path.stem}", loaded)
-    pace = Pace()
-    with contextlib.ExitStack() as opened:
-        run = _Run(loaded.rig, made, folder, every, opened)
-        progress = opened.enter_context(Progress(console=console, transient=True))
-        bar = progress.add_task("replay", total=None)
-        ticks = Ticks(made.tick_s, CHUNK)
-        for part in chain((first,), coming):
-            run.take(ticks.take(part), pace)
-            progress.update(bar, description=f"replay: {parts.duration_s:.0f} s of the log")
-        run.take(ticks.rest(), pace)
-    run.watched.end_at(parts.duration_s, is_end=True)
-    pace.total_s = time.perf_counter() - begin
-    figures = run.figures()
-    (folder / SUMMARY).write_bytes(msgspec.json.format(msgspec.json.encode(figures)))
-    faults = [*kinds_of(parts.findings), *parts.torque_faults]
-    faults.sort(key=lambda fault: fault.first_row)
-    bad = [*run.watched.reasons(), *against(parts.findings, parts.n_rows, parts.sample_period_s)]
-    if parts.untold:
-        bad.append(f"{parts.untold} more faults than the {len(parts.findings)} that are listed")
-    notes = [f"{len(faults)} kinds of faults in the log, handled as listed"] if faults else []
-    notes += run.watched.amber
-    replay = Replay(
-        log=Named(path.name, sha256_of(path)),
-        mapping=parts.mapping.name,
-        rows=parts.n_rows,
-        speed=parts.duration_s / pace.total_s,
-        superseded=ticks.superseded,
-    )
-    kinds = tuple(DataFault(**asdict(fault)) for fault in faults)
-    manifest = keep_manifest(
-        Replayed(folder, loaded, kernels, pace, page=False),
-        run.cycles,
-        Findings(bad, notes, parts.duration_s, {}, kinds),
-        replay,
-    )
-    told = [f"{f.kind}: {f.count}, first at row {f.first_row}: {f.words}" for f in faults]
-    kept = f"one of {every} recorded" if every else "none recorded"
-    shown = [
-        ("log", path.name, f"{parts.n_rows} rows, {parts.duration_s:.2f} s"),
-        *((f"{task} cycles", f"{n}", kept) for task, n in run.cycles.items()),
-        *_shown(loaded.rig, figures.signals),
-        *((name, f"{value:.6g}", "metric") for name, value in figures.metrics.items()),
-        *speed_rows(parts.duration_s, pace, f"with {SUMMARY}, {kept}"),
-    ]
-    return Outcome(not bad, [*manifest.reasons], str(folder), shown, told)
+    with only_one(folder), contextlib.ExitStack() as opened:
+        stepped = SteppedLog(loaded.rig, made, folder, every, opened)
+        going = _Going(folder, loaded, kernels, parts, stepped, every, begin, console)
+        going.say_that_it_goes_on()
+        return going.through(chain((first,), coming))
 
 
-class Summary(msgspec.Struct, frozen=True):
-    """The figures that are kept of a replay without records."""
+def resume_long_log(folder: Path, *, console: Console, trusts: bool = False) -> Outcome:
+    """Go on with a replay that was stopped or killed, from the last place that it kept.
 
-    signals: dict[str, SignalFigures]
-    metrics: dict[str, float]
+    Its end is that of a replay that nothing stopped, bit for bit: the first cycles are compared with what the stopped
+    process made of them.
 
-
-class _Run:
-    # the blocks stepped over the ticks as they come, with what is measured and kept of them
-    def __init__(
-        self, rig: Rig, made: LogPlan, folder: Path, every: int, opened: contextlib.ExitStack
-    ) -> None:
-        self._rig, self._made, self._every = rig, made, every
-        self._offline = Offline(made.plan)
-        cells = {task: tuple(self._offline.paths(task)) for task in made.by_period}
-        self.watched = Watched(rig, cells)
-        self.cycles = dict.fromkeys(made.by_period, 0)
-        self._totals = {}
-        for task, names in cells.items():
-            signals = set(made.plan.producer(task).signals)
-            # without a clock the loop's own signals say nothing
-            own = [p for p in names if p in signals and not p.startswith("loop/")]
-            self._totals[task] = Totals(tuple(own), [names.index(path) for path in own])
-        self._gauges = gauges(metrics_of(rig))
-        self._measured = {
-            task: [
-                (gauge, cells[task].index(gauge.metric.signal))
-                for gauge in self._gauges.values()
-                if gauge.metric.signal in totals.names
-            ]
-            for task, totals in self._totals.items()
-        }
-        self._records = {
-            task: opened.enter_context(RecordWriter(folder / f"{task}.npy", names))
-            for task, names in cells.items()
-        }
-
-    def take(self, pieces: Iterator[TickPart], pace: Pace) -> None:
-        """Step the cycles of some ticks."""
-        for piece in pieces:
-            script = _steps(self._rig, self._made, piece)
-            images = self._offline.run_together(script)
-            pace.cycles_s += self._offline.wall_s
-            for task, made in images.items():
-                if len(made):
-                    self._keep(task, np.asarray(script[task].t_ns), made)
-            self.watched.end_at((piece.first + len(piece.valid)) * self._made.tick_s)
-
-    def _keep(self, task: str, t_ns: NDArray[np.int64], images: NDArray[np.float64]) -> None:
-        self._totals[task].take(images)
-        for gauge, column in self._measured[task]:
-            gauge.take(t_ns, images[:, column])
-        self.watched.take(task, t_ns, images)
-        if self._every:
-            which = slice(-self.cycles[task] % self._every, None, self._every)
-            record = self._records[task]
-            record.append(rows(record.dtype, t_ns[which], images[which]))
-        self.cycles[task] += len(t_ns)
-
-    def figures(self) -> Summary:
-        """Return figures of every signal, and the metrics of the rig."""
-        signals: dict[str, SignalFigures] = {}
-        for totals in self._totals.values():
-            signals |= totals.figures()
-        return Summary(signals, {name: gauge.value() for name, gauge in self._gauges.items()})
+    Raises
+    ------
+    ManifestError
+        There is no such replay, it is done or still goes on, its log has changed, or the same bits cannot be had.
+    LogError
+        The log cannot be read.
+    """
+    begin = time.perf_counter()
+    manifest = read_manifest(folder)
+    if manifest.kind != "replay" or manifest.state == "ended":
+        raise ManifestError(f"{folder}: no replay that was stopped: there is nothing to go on with")
+    with only_one(folder), contextlib.ExitStack() as opened:
+        place, seen = read_place(folder)
+        path = same_log(folder, place)
+        loaded = replace(load(str(folder / "rig.toml")), name=manifest.rig.name)
+        require_consent(loaded, trusts=trusts)
+        kernels = build_kernels(loaded)
+        built = tuple(Named(name, kernel.hash) for name, kernel in kernels.items())
+        if loaded.sha256 != manifest.rig.sha256 or built != manifest.kernels:
+            raise ManifestError(
+                f"{folder}: its rig or its kernels are not those that it began with; replay the log again"
+            )
+        parts = LogParts.again(path, place["parts"])
+        torques = [f"{torque.name}_{torque.unit}" for torque in parts.mapping.torque]
+        made = log_plan(parts, loaded.rig, kernels, torques)
+        stepped = SteppedLog(loaded.rig, made, folder, place["every"], opened, place["stepped"])
+        going = _Going(
+            folder, loaded, kernels, parts, stepped, place["every"], begin, console,
+            started=manifest.started, before_s=place["total_s"], stops=place["stops"] + 1, expected=seen,
+            kept_s=parts.duration_s,
+        )  # fmt: skip
+        going.say_that_it_goes_on()
+        return going.through(iter(parts))
 
 
-def _steps(rig: Rig, made: LogPlan, piece: TickPart) -> dict[str, Steps]:
-    # each cycle at its time and done at once, of one time the fastest task's first
-    fast = made.by_period[0]
-    period_ns = {task: rig.tasks[task].period_us * 1000 for task in made.by_period}
-    begin_ns = piece.first * period_ns[fast]
-    end_ns = begin_ns + len(piece.valid) * period_ns[fast]
-    forced = made.forced(piece.position_count, piece.valid)
-    forced |= {f"log/{name}": values for name, values in piece.torque.items()}
-    script = {}
-    for place, task in enumerate(made.by_period):
-        period = period_ns[task]
-        times = np.arange(-(-begin_ns // period) * period, end_ns, period, dtype=np.int64)
-        seen = {}
-        for other in seen_tasks(made.plan, task):
-            is_before = made.by_period.index(other) < place
-            # cycles of the other up to this time, or before it
-            seen[other] = (times + (0 if is_before else -1)) // period_ns[other] + 1
-        script[task] = Steps(times, seen, forced if task == fast else {})
-    return script
+@dataclass
+class _Going:
+    # a replay from its beginning, or from a place, to its end or its stop
+    folder: Path
+    loaded: LoadedRig
+    kernels: Mapping[str, BuiltKernel]
+    parts: LogParts
+    stepped: SteppedLog
+    every: int
+    begin: float
+    console: Console
+    started: str = ""
+    before_s: float = 0.0
+    stops: int = 0
+    expected: bytes = b""
+    kept_s: float = 0.0
+
+    def through(self, coming: Iterator[LogPart]) -> Outcome:
+        parts, stepped = self.parts, self.stepped
+        stepped.look_at_next = bool(self.expected)
+        waiting, at_s = b"", time.monotonic()
+        try:
+            with Progress(console=self.console, transient=True) as progress:
+                bar = progress.add_task("replay", total=None)
+                for part in coming:
+                    stepped.take(part)
+                    self._compare()
+                    if waiting and not stepped.look_at_next:
+                        write_place(self.folder, waiting, stepped.seen)
+                        self.say_that_it_goes_on()
+                        waiting = b""
+                    if not waiting and time.monotonic() - at_s >= PLACE_S:
+                        waiting, at_s = self._place(), time.monotonic()
+                    progress.update(bar, description=f"replay: {parts.duration_s:.0f} s of the log")
+                stepped.take(None)
+        except KeyboardInterrupt:
+            return self._stopped()
+        return self._ended()
+
+    def say_that_it_goes_on(self) -> None:
+        self.started = self.started or utc_text()
+        self._keep_manifest("running", Findings([self._remedy()], [], self.kept_s, {}), None)
+
+    def _compare(self) -> None:
+        # the same cycles as the process that was stopped had behind this place
+        if not self.expected or self.stepped.look_at_next:
+            return
+        if self.stepped.seen != self.expected:
+            raise ManifestError(
+                f"{self.folder}: the cycles behind its place have other bits than before it was stopped; "
+                "replay the log again"
+            )
+        self.expected = b""
+
+    def _place(self) -> bytes:
+        # kept once the cycles behind it are known; b"": there is none
+        parts = self.parts.place
+        if parts is None or self.stepped.placeless:
+            return b""
+        self.stepped.look_at_next, self.kept_s = True, self.parts.duration_s
+        return packed(
+            {
+                "log": log_facts(self.parts.path),
+                "every": self.every,
+                "parts": parts,
+                "stepped": self.stepped.place,
+                "total_s": self._total_s(),
+                "stops": self.stops,
+            }
+        )
+
+    def _total_s(self) -> float:
+        return self.before_s + time.perf_counter() - self.begin
+
+    def _remedy(self) -> str:
+        if not (self.folder / PLACE).exists():
+            return "not done, and no place to go on from was kept: replay the log again"
+        return f"not done: `rigloop replay {self.folder} --resume` goes on from its last place"
+
+    def _stopped(self) -> Outcome:
+        parts = self.parts
+        reasons = [f"stopped after {parts.duration_s:.0f} s of the log", self._remedy()]
+        self._keep_manifest("interrupted", Findings(reasons, [], parts.duration_s, {}), None)
+        shown = [("log", parts.path.name, f"{parts.n_rows} rows, {parts.duration_s:.2f} s so far")]
+        return Outcome(False, reasons, str(self.folder), shown, [])
+
+    def _ended(self) -> Outcome:
+        parts, stepped = self.parts, self.stepped
+        stepped.watched.end_at(parts.duration_s, is_end=True)
+        pace = stepped.pace
+        pace.total_s = self._total_s()
+        figures = stepped.figures()
+        write_whole(
+            self.folder / SUMMARY, msgspec.json.format(msgspec.json.encode(figures)), lasting=True
+        )
+        faults = [*kinds_of(parts.findings), *parts.torque_faults]
+        faults.sort(key=lambda fault: fault.first_row)
+        bad = [*stepped.watched.reasons()]
+        bad += against(parts.findings, parts.n_rows, parts.sample_period_s)
+        if parts.untold:
+            bad.append(f"{parts.untold} more faults than the {len(parts.findings)} that are listed")
+        notes = [f"{len(faults)} kinds of faults in the log, handled as listed"] if faults else []
+        notes += stepped.watched.amber
+        replay = Replay(
+            log=Named(parts.path.name, sha256_of(parts.path)),
+            mapping=parts.mapping.name,
+            rows=parts.n_rows,
+            speed=parts.duration_s / pace.total_s,
+            superseded=stepped.ticks.superseded,
+        )
+        kinds = tuple(DataFault(**asdict(fault)) for fault in faults)
+        found = Findings(bad, notes, parts.duration_s, {}, kinds)
+        manifest = self._keep_manifest("ended", found, replay)
+        remove_place(self.folder)
+        told = [f"{f.kind}: {f.count}, first at row {f.first_row}: {f.words}" for f in faults]
+        kept = f"one of {self.every} recorded" if self.every else "none recorded"
+        shown = [
+            ("log", parts.path.name, f"{parts.n_rows} rows, {parts.duration_s:.2f} s"),
+            *((f"{task} cycles", f"{n}", kept) for task, n in stepped.cycles.items()),
+            *_shown(self.loaded.rig, figures.signals),
+            *((name, f"{value:.6g}", "metric") for name, value in figures.metrics.items()),
+            *speed_rows(parts.duration_s, pace, f"with {SUMMARY}, {kept}"),
+        ]
+        return Outcome(not bad, [*manifest.reasons], str(self.folder), shown, told)
+
+    def _keep_manifest(self, state: State, found: Findings, replay: Replay | None) -> Manifest:
+        times = "once" if self.stops == 1 else f"{self.stops} times"
+        done = Replayed(self.folder, self.loaded, self.kernels, self.stepped.pace, page=False)
+        is_done = state == "ended"
+        manifest = msgspec.structs.replace(
+            manifest_of(done, self.stepped.cycles, found, replay),
+            started=self.started,
+            state=state,
+            processes={} if is_done else {"replay": Process.of(os.getpid())},
+            boot="" if is_done else boot(),
+            notes=(f"gone on with {times} after a stop",) if self.stops else (),
+        )
+        write_manifest(self.folder, manifest)
+        return manifest
 
 
 def _shown(rig: Rig, signals: Mapping[str, SignalFigures]) -> list[tuple[str, str, str]]:

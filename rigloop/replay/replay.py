@@ -25,8 +25,9 @@ from rigloop.compose.consent import require_consent
 from rigloop.compose.kernels import build_kernels
 from rigloop.compose.wiring import load
 from rigloop.replay.records_again import cut_to_each_other, script_of, seen_tasks, whole_records
+from rigloop.replay.replay_manifest import Replayed
 from rigloop.replay.script import run_script
-from rigloop.replay.verdict import Replayed, conclude_log, conclude_run
+from rigloop.replay.verdict import conclude_log, conclude_run
 from rigloop.run_folder.folders import new_run_folder
 from rigloop.run_folder.manifest import Manifest, ManifestError, read_manifest
 from rigloop.run_folder.not_started import NotStartedError

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from codegen.kernels.build import BuiltKernel
 from io_bridge.logs.reader import EncoderLog
 from io_bridge.recording.record import open_record
 from rig_configs.load import LoadedRig
@@ -19,24 +18,20 @@ from rigloop.compose.blocks import paths
 from rigloop.judge.trust import distrust
 from rigloop.judge.verdict import roles
 from rigloop.logs.verdict import against_log
+from rigloop.replay.replay_manifest import Findings, Replayed, keep_manifest
 from rigloop.replay.script import Pace
-from rigloop.report.report import kinds_of_fault, write_report
+from rigloop.report.report import kinds_of_fault
 from rigloop.report.smoothed import keep_smoothed
 from rigloop.report.torque import keep_observed_torque
-from rigloop.run_folder.clocks import utc_text
 from rigloop.run_folder.compared import Comparison, Difference
 from rigloop.run_folder.manifest import (
     DataFault,
     Manifest,
     Named,
     Replay,
-    TaskFacts,
     sha256_of,
-    versions,
-    write_manifest,
 )
 from rigloop.run_folder.outcome import Outcome
-from rt_core.host.facts import host_facts
 
 DIFFERENCES = "differences.json"
 MOST_TOLD = 12  # signals that differ, on a screen
@@ -44,30 +39,7 @@ OPEN_LOOP = (
     "sensors are those of the record: hands and drive did not feel the change; "
     "a live run shows what they would do"
 )
-Kernels = Mapping[str, BuiltKernel]
 Records = Mapping[str, np.ndarray]
-
-
-@dataclass(frozen=True)
-class Replayed:
-    """A replay that has been stepped: its folder, with a record of each task, its rig and kernels, and its pace."""
-
-    folder: Path
-    loaded: LoadedRig
-    kernels: Kernels
-    pace: Pace
-    page: bool = True  # the folder gets its report page
-
-
-@dataclass(frozen=True)
-class Findings:
-    """The parts of a replay's verdict: what is bad, what is worth knowing, its length, signals and data faults."""
-
-    bad: list[str]
-    notes: list[str]
-    duration_s: float
-    signals: dict[str, tuple[str, str]]
-    faults: tuple[DataFault, ...] = ()
 
 
 def conclude_log(done: Replayed, log: EncoderLog, superseded: int, measured: list[str]) -> Outcome:
@@ -233,35 +205,6 @@ def _failures(loaded: LoadedRig, records: Records) -> list[str]:
                 f"{path} = {status[row]:.0f} in {np.count_nonzero(status)} cycles, first at row {row}"
             )
     return found
-
-
-def keep_manifest(
-    done: Replayed, cycles: Mapping[str, int], found: Findings, replay: Replay
-) -> Manifest:
-    """Write the manifest of a replay, `cycles` by task, and its page where one is wanted."""
-    loaded = done.loaded
-    manifest = Manifest(
-        kind="replay",
-        rig=Named(loaded.name, loaded.sha256),
-        kernels=tuple(Named(name, kernel.hash) for name, kernel in done.kernels.items()),
-        started=utc_text(),
-        duration_s=found.duration_s,
-        verdict="bad" if found.bad else "good",
-        reasons=tuple(found.bad or found.notes),
-        tasks={
-            name: TaskFacts(task.period_us * 1000, f"{name}.npy", cycles=cycles[name])
-            for name, task in loaded.rig.tasks.items()
-        },
-        versions=versions(),
-        host=host_facts(),
-        faults=found.faults,
-        replay=replay,
-        signals=found.signals,
-    )
-    write_manifest(done.folder, manifest)
-    if done.page:
-        write_report(done.folder)
-    return manifest
 
 
 def lengths_of(records: Records) -> dict[str, int]:

@@ -18,8 +18,9 @@ from rigloop.compose.kernels import build_kernels
 from rigloop.compose.wiring import load
 from rigloop.replay.records_again import cut_to_each_other, script_of, whole_records
 from rigloop.replay.replay import as_recorded, new_folder, repeatable
+from rigloop.replay.replay_manifest import Replayed
 from rigloop.replay.script import run_script
-from rigloop.replay.verdict import Replayed, conclude_what_if
+from rigloop.replay.verdict import conclude_what_if
 from rigloop.run_folder.compared import compare
 from rigloop.run_folder.outcome import Outcome
 from rigloop.sign_off.limit import limited_rig

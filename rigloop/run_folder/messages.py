@@ -85,6 +85,7 @@ class Report(msgspec.Struct, forbid_unknown_fields=True):
     stalled_ns: int = (
         0  # from the deadline of the cycle that stood still to the watchdog's safe outputs
     )
+    stalled_kept_ns: int = 0  # of that the machine had kept the watchdog itself from its looks
     drives_nm: dict[str, float] = {}  # the last commands to the emulated drives of this process
     spins: dict[
         str, dict[str, Any]

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from rigloop.run_folder.manifest import MANIFEST, Manifest, ManifestError, read_manifest
+from rigloop.run_folder.process_state import boot
 from rigloop.runs.tags import read_tags
 
 
@@ -70,7 +71,11 @@ def find_runs(base: Path) -> tuple[list[FoundRun], list[Unreadable]]:
 
 
 def found_run(folder: Path, manifest: Manifest) -> FoundRun:
-    """Return a run folder as it stands in a list."""
+    """Return a run folder as it stands in a list; a replay whose process has gone is one that was interrupted."""
+    state: str = manifest.state
+    lives = any(process.lives for process in manifest.processes.values())
+    if manifest.kind == "replay" and state == "running" and not (lives and manifest.boot == boot()):
+        state = "interrupted"
     return FoundRun(
         str(folder),
         manifest.started,
@@ -78,7 +83,7 @@ def found_run(folder: Path, manifest: Manifest) -> FoundRun:
         manifest.rig.name,
         manifest.duration_s,
         manifest.verdict,
-        manifest.state,
+        state,
         read_tags(folder),
         size_of(folder),
         manifest.reasons,

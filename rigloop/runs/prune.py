@@ -15,7 +15,7 @@ from rigloop.run_folder.manifest import MANIFEST, ManifestError, read_manifest
 from rigloop.run_folder.process_state import boot
 from rigloop.runs.found import FoundRun
 
-ENDINGS = (".npy", ".npz", ".json", ".toml", ".html", ".svg", ".log", ".csv", ".orders")
+ENDINGS = (".npy", ".npz", ".json", ".toml", ".html", ".svg", ".log", ".csv", ".orders", ".place")
 
 
 class Plan(msgspec.Struct, frozen=True):

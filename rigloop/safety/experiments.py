@@ -15,7 +15,7 @@ from rigloop.safety.chosen import in_series, is_measured
 from rigloop.safety.early_rig import Times
 
 LASTS_S = 2.5  # for which a run may go on after a fault that should end it
-WATCHED_S = 0.3  # the same of an arming, beyond the stated time
+WATCHED_S = 0.15  # the same of an arming, beyond the stated time
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,7 @@ def measure(
     found: Outcome = {
         (answer.guard, answer.fault.name): Measured() for answer in answers if is_measurable(answer)
     }
-    say(f"{len(todo)} runs, {repeats} repeats of each fault")
+    say(f"each fault {repeats} times, in {len(todo)} run{'s' * (len(todo) != 1)}")
     hopeless: set[tuple[str, str]] = set()
     late = told = 0
     for number, experiment in enumerate(todo, 1):

@@ -8,13 +8,15 @@ class Stall(NamedTuple):
     """A report of the watchdog: a task that stood still.
 
     `cycle` is the last one that it began, `for_ns` the time since its deadline when it was seen, `sent` how many
-    safe outputs the watchdog has sent itself.
+    safe outputs the watchdog has sent itself. For `kept_ns` of `for_ns` the machine had kept the watchdog itself from
+    its looks.
     """
 
     task: str
     cycle: int
     for_ns: int
     sent: int
+    kept_ns: int
 
 class Loop:
     """The tasks of a plan as threads: each with its own period, from one common zero.
@@ -49,10 +51,12 @@ class Loop:
     running : bool
         Whether a thread still steps.
     stop_requested : bool
-        By `request_stop`, by the overrun policy of a task, or by the watchdog.
+        By `request_stop`, by the overrun policy of a task, by the watchdog, or because the supervisor has died.
     stall : Stall or None
         The task that stood still for `stall_cycles`. If it has actuators, the watchdog sends safe outputs in its
         place until the threads have ended.
+    orphaned : bool
+        The process that held the table's lifeline has died, and the loop was asked to stop.
     at_rest : bool
         The findings of `stop`, also where it raised.
     start_ns : int
@@ -83,6 +87,7 @@ class Loop:
     running: bool
     stop_requested: bool
     stall: Stall | None
+    orphaned: bool
     at_rest: bool
     start_ns: int
 

@@ -29,7 +29,7 @@ cdef enum:
     FOREVER = 0x7FFFFFFFFFFFFFFF
 
 
-Stall = namedtuple("Stall", ("task", "cycle", "for_ns", "sent"))
+Stall = namedtuple("Stall", ("task", "cycle", "for_ns", "sent", "kept_ns"))
 
 # loops whose threads live, even against their will: the memory they use must not go away
 _running = set()
@@ -80,9 +80,12 @@ cdef class Loop:
         self.start_timeout_s = start_timeout_s
         self._safe = [_find(plan, path) for path in ((safe,) if isinstance(safe, str) else safe)]
         self._threads = <Thread *>calloc(len(plan.tasks), sizeof(Thread))
-        self._watchdog.seen = <int64_t *>calloc(len(plan.tasks), sizeof(int64_t))
+        self._watchdog.seen = <int64_t *>calloc(3 * len(plan.tasks), sizeof(int64_t))
         if self._threads == NULL or self._watchdog.seen == NULL:
             raise MemoryError()
+        self._watchdog.before = self._watchdog.seen + len(plan.tasks)
+        self._watchdog.kept_ns = self._watchdog.before + len(plan.tasks)
+        self._watchdog.life = table.words + <int64_t>table.layout.life
         for task in plan.tasks:
             self._add(task)
         self._watchdog.shared = &self._shared
@@ -174,8 +177,12 @@ cdef class Loop:
             return None
         return Stall(
             self.plan.tasks[stalled - 1].name, self._watchdog.stalled_cycle,
-            self._watchdog.stalled_ns, load_acquire(&self._watchdog.sent),
+            self._watchdog.stalled_ns, load_acquire(&self._watchdog.sent), self._watchdog.stalled_kept_ns,
         )
+
+    @property
+    def orphaned(self):
+        return load_acquire(&self._watchdog.orphaned) != 0
 
     def start(self):
         if self._started:

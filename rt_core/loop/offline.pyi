@@ -1,4 +1,5 @@
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +31,26 @@ class Offline:
     def __init__(self, plan: Plan) -> None: ...
     def paths(self, task: str) -> tuple[str, ...]:
         """Signal path of every column of the images of `task`."""
+    @property
+    def place(self) -> dict[str, Any]:
+        """Between two runs, what the next one goes on from: numbers and arrays, and no address.
+
+        It holds the words of each block's `BlockView` that its cycles have changed: all of the state of a block
+        that keeps nothing elsewhere.
+
+        Raises
+        ------
+        ValueError
+            A block does not say how large its state is.
+        """
+    def put_back(self, place: Mapping[str, Any]) -> None:
+        """Go on from a place of the same plan, in this process or another one, before any cycle is stepped.
+
+        Raises
+        ------
+        ValueError
+            It is of other tasks or blocks.
+        """
     def run(
         self, task: str, t_ns: ArrayLike, *, forced: Mapping[str, ArrayLike] | None = None
     ) -> dict[str, NDArray[np.float64]]:

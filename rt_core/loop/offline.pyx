@@ -7,11 +7,12 @@ saw live, and the images are those of the live loop, bit for bit. Both step thro
 import numpy as np
 
 from libc.stdint cimport int64_t
+from libc.string cimport memcpy
 
 from rt_core.loop.clock cimport now_ns
 from rt_core.loop.cycle cimport (
     CYCLE, ELAPSED, FAULT, FAULT_BLOCK, OVERRUNS, SKIPPED,
-    Cycle, CycleState, refresh_mirrors, step_stages, wire_cycle,
+    Cycle, CycleState, Stage, refresh_mirrors, step_stages, wire_cycle,
 )
 from rt_core.shared cimport publish_latest
 
@@ -40,6 +41,7 @@ cdef struct Track:               # inputs and records of one task
 
 cdef enum:
     ANY = -1                     # this cycle reads nothing of that task
+    NONE_SHOWN = -2
 
 
 cdef inline bint _is_due(const Track *tracks, int n, int k) noexcept nogil:
@@ -109,6 +111,21 @@ cdef void _run(Track *tracks, int n) noexcept nogil:
                 moved = True
 
 
+cdef list _memory(Cycle cycle):
+    # the words of the state of each block
+    cdef Stage *stage
+    cdef int64_t[::1] words
+    cdef int i
+    found = []
+    for i in range(cycle.state.n_stages):
+        stage = &cycle.state.stages[i]
+        words = np.zeros(stage.bytes // 8, np.int64)
+        if words.shape[0]:
+            memcpy(&words[0], stage.self, 8 * words.shape[0])
+        found.append(np.asarray(words))
+    return found
+
+
 cdef class Offline:
     """See offline.pyi."""
 
@@ -120,6 +137,7 @@ cdef class Offline:
     cdef dict _done
     cdef dict _kept
     cdef dict _published
+    cdef dict _fresh             # by task: the memory of its blocks before the first cycle, addresses and all
     cdef int64_t[::1] _words
 
     def __init__(self, plan):
@@ -135,9 +153,57 @@ cdef class Offline:
         self._published = dict.fromkeys(self._cycles, 0)
         # number of the first one, and the images: before its first cycle a task is all zeros
         self._kept = {task: (0, np.zeros((1, len(self.paths(task))))) for task in self._cycles}
+        self._fresh = {task: _memory(cycle) for task, cycle in self._cycles.items()}
 
     def paths(self, str task):
         return self.layout.areas[task].producer.paths
+
+    @property
+    def place(self):
+        cdef Cycle cycle
+        cdef int i
+        found = {}
+        for task, cycle in self._cycles.items():
+            for i in range(cycle.state.n_stages):
+                if cycle.state.stages[i].bytes == 0 or cycle.state.stages[i].bytes % 8:
+                    raise ValueError(f"block {cycle.task.blocks[i].name!r} does not say how large its state is")
+            changed = []
+            for fresh, now in zip(self._fresh[task], _memory(cycle)):
+                where = np.flatnonzero(fresh != now)
+                changed.append([len(now), where, now[where]])
+            first, kept = self._kept[task]
+            found[task] = {
+                "last": int(self._last[task]), "done": int(self._done[task]), "first_kept": int(first),
+                "kept": kept, "image": np.array(cycle.image_array), "blocks": changed,
+            }
+        return found
+
+    def put_back(self, place):
+        cdef Cycle cycle
+        cdef Stage *stage
+        cdef const int64_t[::1] words
+        cdef int i
+        if set(place) != set(self._cycles) or any(self._done.values()):
+            raise ValueError("put_back: a place of other tasks, or cycles were stepped already")
+        for task, cycle in self._cycles.items():
+            given = place[task]
+            sizes = [len(fresh) for fresh in self._fresh[task]]
+            if [n for n, _, _ in given["blocks"]] != sizes or np.shape(given["image"]) != (cycle.state.cells,):
+                raise ValueError(f"put_back: the blocks of task {task!r} have other states")
+        for task, cycle in self._cycles.items():
+            given = place[task]
+            cycle.image_array[:] = given["image"]
+            for i, (_, where, values) in enumerate(given["blocks"]):
+                # words that no cycle changed stay: among them are the addresses
+                now = self._fresh[task][i].copy()
+                now[where] = values
+                words = now
+                stage = &cycle.state.stages[i]
+                if words.shape[0]:
+                    memcpy(stage.self, &words[0], 8 * words.shape[0])
+            self._last[task], self._done[task] = given["last"], given["done"]
+            self._kept[task] = (given["first_kept"], np.ascontiguousarray(given["kept"]))
+            self._published[task] = NONE_SHOWN
 
     def run(self, task, t_ns, *, forced=None):
         return self.run_together({task: Steps(t_ns, {}, forced or {})})

@@ -11,9 +11,10 @@ it calls the safe entry of each bus block of that task, itself, in that look and
 goes on looking: a task that hangs keeps its core from others of less priority, and the drives of those are
 taken in the same way.
 
-It also stops the loop when SIGTERM or SIGINT waits for the process. Where all of its threads block these two,
-that needs no thread of low priority: the end of the torque after the death of the supervisor does not depend
-on what else the machine does.
+It also stops the loop when SIGTERM or SIGINT waits for the process, where all of its threads block these two,
+and when the kernel has marked the lifeline of the supervisor (rt_core/signals/lifeline.pyi). Neither needs a
+thread of low priority: the end of the torque after the death of the supervisor does not depend on what else
+the machine does.
 """
 from libc.stdint cimport int64_t
 
@@ -24,6 +25,7 @@ from rt_core.loop.thread cimport pthread_t
 cdef enum:
     TICK_NS = 2000000
     PRIORITY = 95
+    OWNER_DIED = 0x40000000      # the kernel's mark in a robust futex
     MOST_SAFE = 16               # bus blocks
 
 cdef struct Guarded:             # a bus block that can send safe outputs, and the task that steps it
@@ -41,11 +43,16 @@ cdef struct Watchdog:
     Thread *threads
     int n
     int64_t *seen                # deadline of each task at the last look
+    int64_t *before              # the same, of looks that were forgotten too
+    int64_t *kept_ns             # since its time was over: what looks that came too late to say anything have cost
+    const int64_t *life          # the word of a lifeline; NULL: there is none
+    int64_t orphaned             # the lifeline's process has died
     Guarded guarded[MOST_SAFE]
     int n_guarded
     int64_t stalled              # 1 + the task that stood still first; written last, 0: none did
     int64_t stalled_cycle
     int64_t stalled_ns           # for how long, when it was seen
+    int64_t stalled_kept_ns      # of that the watchdog itself had no processor, or was blind
     int64_t sent                 # safe outputs sent to all of them
 
 

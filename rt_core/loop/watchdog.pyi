@@ -6,7 +6,8 @@ class Tick(NamedTuple):
 
     `from_ns` is the time from which the next tick counts. `stalled` is the task that stands still, `cycle` the one
     that it had begun, `for_ns` the time since its deadline when it was seen. `stop` says that the loop was asked to
-    stop. `sent` counts safe outputs, `called_ns` are the times that the safe entry was called with.
+    stop. `sent` counts safe outputs, `called_ns` are the times that the safe entry was called with. For `kept_ns` of
+    `for_ns` the watchdog itself was late, or blind after that.
     """
 
     from_ns: int
@@ -16,6 +17,7 @@ class Tick(NamedTuple):
     stop: bool
     sent: int
     called_ns: tuple[int, ...]
+    kept_ns: int
 
 def watched(
     ticks: Iterable[tuple[int, int, Sequence[tuple[int, bool]]]],
@@ -24,6 +26,7 @@ def watched(
     guarded: int | None = None,
     refused: int = 0,
     start_ns: int = 0,
+    life: Sequence[int] | None = None,
 ) -> list[Tick]:
     """Return the findings of the watchdog on tasks whose deadlines are given, tick by tick, as its thread does.
 
@@ -40,6 +43,8 @@ def watched(
         The number of times that the safe outputs cannot leave.
     start_ns : int
         Common time zero of the tasks.
+    life : sequence of int, optional
+        The word of the supervisor's lifeline at each tick.
 
     Raises
     ------

@@ -29,6 +29,7 @@ class Tick(NamedTuple):
     stop: bool
     sent: int
     called_ns: tuple
+    kept_ns: int
 
 
 cdef enum:                        # of `watched`
@@ -42,6 +43,16 @@ cdef void _forget(Watchdog *watchdog) noexcept nogil:
         watchdog.seen[i] = NEVER
 
 
+cdef void _note_late(Watchdog *watchdog, int64_t due_ns, int64_t now) noexcept nogil:
+    # of tasks whose time was over meanwhile
+    cdef int64_t over_ns
+    cdef int i
+    for i in range(watchdog.n):
+        over_ns = now - watchdog.before[i] - watchdog.threads[i].stall_ns
+        if watchdog.before[i] == load_acquire(&watchdog.threads[i].beat_ns) and over_ns > 0:
+            watchdog.kept_ns[i] += min(now - due_ns, over_ns) + TICK_NS
+
+
 cdef void _look(Watchdog *watchdog, int64_t now) noexcept nogil:
     cdef Thread *thread
     cdef int64_t beat_ns
@@ -51,10 +62,14 @@ cdef void _look(Watchdog *watchdog, int64_t now) noexcept nogil:
         beat_ns = load_acquire(&thread.beat_ns)
         if beat_ns == 0 or load_acquire(&thread.ended):
             continue
+        if beat_ns != watchdog.before[i]:
+            watchdog.before[i] = beat_ns
+            watchdog.kept_ns[i] = 0
         if beat_ns == watchdog.seen[i] and now - beat_ns > thread.stall_ns:
             if watchdog.stalled == 0:
                 watchdog.stalled_cycle = load_relaxed(&thread.beat_cycle)
                 watchdog.stalled_ns = now - beat_ns
+                watchdog.stalled_kept_ns = watchdog.kept_ns[i]
                 store_release(&watchdog.stalled, i + 1)
                 store_release(&watchdog.shared.stop, 1)
             for k in range(watchdog.n_guarded):
@@ -72,9 +87,13 @@ cdef int64_t _tick(Watchdog *watchdog, int64_t due_ns, int64_t now) noexcept nog
     # the work of the tick that was due at due_ns and comes at now. Returns the time from which the next one counts
     cdef Guarded *guarded
     cdef int i
+    if watchdog.life != NULL and load_relaxed(watchdog.life) & OWNER_DIED:
+        store_release(&watchdog.orphaned, 1)
+        store_release(&watchdog.shared.stop, 1)
     if _is_asked_to_end():
         store_release(&watchdog.shared.stop, 1)
     if now - due_ns > TICK_NS:
+        _note_late(watchdog, due_ns, now)
         _forget(watchdog)
         due_ns = now
     else:
@@ -126,14 +145,15 @@ cdef int _keep_call(void *self, int64_t t_ns) noexcept nogil:
     return calls.n <= calls.refused
 
 
-def watched(ticks, *, stall_ns, guarded=None, refused=0, start_ns=0):
+def watched(ticks, *, stall_ns, guarded=None, refused=0, start_ns=0, life=None):
     ticks = [(due_ns, now_ns, list(beats)) for due_ns, now_ns, beats in ticks]
     n = {len(beats) for _, _, beats in ticks}
     if len(ticks) > MOST_TICKS or len(n) != 1 or not 1 <= min(n) <= MOST_TASKS:
         raise ValueError(f"at most {MOST_TICKS} ticks of one to {MOST_TASKS} tasks each")
     cdef Shared shared
     cdef Thread[MOST_TASKS] threads
-    cdef int64_t[MOST_TASKS] seen
+    cdef int64_t[MOST_TASKS] seen, before, kept_ns
+    cdef int64_t word = 0
     cdef Watchdog watchdog
     cdef BlockView safe
     cdef Calls calls
@@ -143,16 +163,21 @@ def watched(ticks, *, stall_ns, guarded=None, refused=0, start_ns=0):
     calls.refused, calls.n, shared.start_ns = refused, 0, start_ns
     safe.step, safe.self = _keep_call, &calls
     watchdog.shared, watchdog.threads, watchdog.seen = &shared, threads, seen
+    watchdog.before, watchdog.kept_ns, watchdog.life = before, kept_ns, &word
+    memset(before, 0, sizeof(before))
+    memset(kept_ns, 0, sizeof(kept_ns))
     watchdog.n, watchdog.n_guarded = min(n), guarded is not None
     watchdog.guarded[0].safe, watchdog.guarded[0].task = &safe, guarded or 0
     _forget(&watchdog)
     found = []
-    for due_ns, now, beats in ticks:
+    for tick, (due_ns, now, beats) in enumerate(ticks):
+        word = life[tick] if life is not None else 0
         for i, (beat_ns, ended) in enumerate(beats):
             threads[i].stall_ns, threads[i].beat_ns, threads[i].ended = stall_ns, beat_ns, ended
             threads[i].beat_cycle = beat_ns // 1000
         from_ns = _tick(&watchdog, due_ns, now)
         stalled = watchdog.stalled - 1 if watchdog.stalled else None
         found.append(Tick(from_ns, stalled, watchdog.stalled_cycle, watchdog.stalled_ns, bool(shared.stop),
-                          watchdog.sent, tuple(calls.t_ns[i] for i in range(calls.n))))
+                          watchdog.sent, tuple(calls.t_ns[i] for i in range(calls.n)),
+                          watchdog.stalled_kept_ns))
     return found

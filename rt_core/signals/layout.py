@@ -19,7 +19,7 @@ from rt_core.lateness.trace import TRACE_SIZE
 from rt_core.producer import Mirror, Producer
 
 MAGIC = b"rigloop\0"
-TABLE_ABI = 3
+TABLE_ABI = 4
 WORD = 8
 LINE_WORDS = 8  # a cache line of 64 bytes, in words
 RING_HEAD_WORDS = 3 * LINE_WORDS  # written and dropped | consumed | spare
@@ -75,6 +75,7 @@ class Layout:
     """The places of all areas, and the size of the file."""
 
     description: bytes
+    life: int  # the word of the supervisor's lifeline
     areas: dict[str, Area]
     total_bytes: int
 
@@ -98,7 +99,8 @@ def lay_out(producers: tuple[Producer, ...], description: bytes | None = None) -
     """
     if description is None:
         description = describe(producers)
-    word = _up(HEADER.size + len(description), PAGE) // WORD
+    life = _up(HEADER.size + len(description), PAGE) // WORD
+    word = life + LINE_WORDS
     areas = {}
     for producer in producers:
         cells = len(producer.paths)
@@ -115,7 +117,7 @@ def lay_out(producers: tuple[Producer, ...], description: bytes | None = None) -
         if producer.ring_slots:
             word += _up(TRACE_SIZE, LINE_WORDS)
         areas[producer.name] = Area(producer, latest, stride, ring, histograms, trace)
-    return Layout(description, areas, _up(word * WORD, PAGE))
+    return Layout(description, life, areas, _up(word * WORD, PAGE))
 
 
 def describe(producers: tuple[Producer, ...], run: str = "") -> bytes:

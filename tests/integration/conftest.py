@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from busy_machine import TOLERANT_STEERING, edited
 from command_here import rigloop_here as command_here
 from script_paths import where_parts_are
 
@@ -22,29 +22,6 @@ from rt_core.signals.table import SignalTable
 COMMAND = (sys.executable, "-m", "rigloop")
 COMMAND_TIMEOUT_S = 120
 START_TIMEOUT_S = 60  # a kernel may have to be compiled first
-
-# a busy machine without real-time rights is late by much; none of that is what these tests are about
-TOLERANT = {
-    "tasks.estimation.core": None,
-    "tasks.estimation.spin_us": None,
-    "tasks.simulation.core": None,
-    "tasks.simulation.spin_us": None,
-    "tasks.estimation.stall_cycles": "10000",
-    "tasks.simulation.stall_cycles": "2000",
-    "blocks.bus.exchange_budget_us": "100000",
-    "blocks.bus.bad_limit": "1000",
-    "blocks.bus.drives.wheel.watchdog_ms": "1000.0",
-    "blocks.guard.max_gap_ms": "2000.0",
-    "blocks.guard.max_request_age_ms": "2000.0",
-    "blocks.guard.heartbeat_timeout_ms": "2000.0",
-    "blocks.guard.skip_bucket_ms": "1e6",
-    "blocks.guard.sensor_bucket_ms": "1e6",
-    "blocks.guard.sensor_hold_ms": "1e5",
-    "verdict.max_overrun_percent": "100.0",
-    "verdict.max_lost_percent": "100.0",
-    "verdict.max_command_gap_ms": "1e5",
-    "verdict.max_torque_step_nm": "100.0",
-}
 
 
 @pytest.fixture(scope="module")
@@ -68,19 +45,6 @@ def scenario(request, tmp_path_factory):
     return run
 
 
-def edited(text: str, changes: dict[str, str | None]) -> str:
-    """Return a rig's text with keys (`table.key`) set to TOML values, or taken out (None)."""
-    for place, value in changes.items():
-        table, _, key = place.rpartition(".")
-        head, header, body = text.partition(f"\n[{table}]\n")
-        assert header, f"the rig has no table {table}"
-        body, rest = re.fullmatch(r"(.*?)((?:\n\[.*)?)", body, re.DOTALL).groups()
-        body = re.sub(rf"(?m)^{re.escape(key)} = .*\n?", "", body)
-        line = "" if value is None else f"{key} = {value}\n"
-        text = head + header + line + body + rest
-    return text
-
-
 @pytest.fixture(scope="session")
 def make_rig(tmp_path_factory):
     """Write a rig that ships so that it tolerates a busy machine, with changes (see `edited`)."""
@@ -89,7 +53,8 @@ def make_rig(tmp_path_factory):
         folder = tmp_path_factory.mktemp("rig")
         path = folder / f"{name}.toml"
         tolerant = {
-            key.replace("drives.wheel", f"drives.{drive}"): v for key, v in TOLERANT.items()
+            key.replace("drives.wheel", f"drives.{drive}"): v
+            for key, v in TOLERANT_STEERING.items()
         }
         path.write_text(edited(find_rig(shipped).read_text(), tolerant | (changes or {})))
         return path

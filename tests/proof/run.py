@@ -15,8 +15,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import eva_ranges
 import spin_models
 from mutants import MUTANTS, applied
-from tools import INSTALL, is_there, missing
+from tools import INSTALL, Answer, is_there, missing
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,7 +44,7 @@ class Proof(NamedTuple):
     name: str
     tool: str
     words: str
-    attempt: Callable[..., object]
+    attempt: Callable[..., Answer]
 
 
 def proofs(tools: Sequence[str]) -> list[Proof]:
@@ -69,7 +73,7 @@ def proofs(tools: Sequence[str]) -> list[Proof]:
     return found
 
 
-def _bound(function: Callable[..., object], item: object) -> Callable[..., object]:
+def _bound(function: Callable[..., Answer], item: object) -> Callable[..., Answer]:
     return lambda changed=None, longest_s=120.0: function(item, changed, longest_s)
 
 
@@ -92,8 +96,27 @@ def main() -> int:
     return 1 if bad else 3 if lacking else 0
 
 
+def _answers(calls: Sequence[Callable[[], Answer]], jobs: int) -> list[Answer]:
+    """Return the answers of calls, so many at a time, each in a process of its own."""
+    if jobs < 2:
+        return [call() for call in calls]
+    _calls[:] = calls
+    # forked: what a call is bound to need not be sent
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("fork")) as pool:
+        return list(pool.map(_called, range(len(calls))))
+
+
+_calls: list[Callable[[], Answer]] = []
+
+
+def _called(number: int) -> Answer:
+    return _calls[number]()
+
+
 def _properties(chosen: list[Proof], options: argparse.Namespace) -> bool:
-    answers = [proof.attempt(longest_s=options.seconds) for proof in chosen]
+    answers = _answers(
+        [partial(proof.attempt, longest_s=options.seconds) for proof in chosen], options.jobs
+    )
     if options.json:
         print(
             json.dumps(
@@ -119,12 +142,13 @@ def _properties(chosen: list[Proof], options: argparse.Namespace) -> bool:
 def _mutants(chosen: list[Proof], options: argparse.Namespace) -> bool:
     by_name = {proof.name: proof for proof in chosen}
     rows, survivors = [], 0
-    for mutant in MUTANTS:
-        if mutant.falls not in by_name:
-            continue
+    mutants = [mutant for mutant in MUTANTS if mutant.falls in by_name]
+    calls = []
+    for mutant in mutants:
         text = (ROOT / mutant.source).read_text(encoding="utf-8")
         changed: Mapping[str, str] = {mutant.source: applied(mutant, text)}
-        answer = by_name[mutant.falls].attempt(changed, options.seconds)
+        calls.append(partial(by_name[mutant.falls].attempt, changed, options.seconds))
+    for mutant, answer in zip(mutants, _answers(calls, options.jobs), strict=True):
         fell = answer.outcome == "false"
         survivors += not fell
         what = f"{mutant.old.strip()} -> {mutant.new.strip() or 'nothing'}"
@@ -159,6 +183,12 @@ def _options() -> argparse.Namespace:
         "--mutants", action="store_true", help="change each function and see that a property falls"
     )
     parser.add_argument("--json", action="store_true", help="print facts instead of a table")
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=len(os.sched_getaffinity(0)),
+        help="properties that are tried at a time; without it one for each processor",
+    )
     parser.add_argument("--seconds", type=float, default=120.0, help="longest time for a property")
     return parser.parse_args()
 

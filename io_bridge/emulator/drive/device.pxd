@@ -30,6 +30,9 @@ cdef struct Drive:
     int stop_warns           # the emergency stop sets a bit of the statusword, and nothing else
     int stop_runs_on         # the stop ends its operation, and not its torque
     int runs_on
+    int64_t runs_on_until_ns  # segment time; 0: until the fault is reset
+    int64_t outlasts_ns      # its torque ends so long after its operation
+    int one_way              # no torque to negative angles
     uint16_t warning
     double asked_nm          # behind the slope
     int64_t asked_ns

@@ -107,6 +107,8 @@ cdef void control(Drive *d) noexcept nogil:
 cdef void want(Drive *d, double torque) noexcept nogil:
     """The input of the current loop, as the shaft will have it: at once, or after the delay."""
     cdef int last
+    if d.one_way:
+        torque = max(0.0, torque)
     torque *= d.shaft_gain
     if d.delay_ns == 0:
         d.plant.wanted_nm = torque
@@ -136,6 +138,10 @@ cdef void command(Drive *d) noexcept nogil:
         return
     d.last_mode = 0
     if d.state != OPERATION_ENABLED or not d.in_op or d.mode[0] != MODE_TORQUE:
+        if d.outlasts_ns and d.plant.wanted_nm != 0.0:
+            d.runs_on = 1
+            d.runs_on_until_ns = d.plant.now_ns + d.outlasts_ns
+            return
         d.plant.wanted_nm = 0.0
         d.n_due = 0
         d.asked_nm = 0.0
@@ -151,11 +157,17 @@ cdef void drive_outputs(void *device) noexcept nogil:
     d.status[0] = <uint16_t> d.state
     if d.state != FAULT:
         d.error_code[0] = 0
-        d.runs_on = 0
+        d.runs_on = d.runs_on and d.runs_on_until_ns != 0
     command(d)
 
 
 cdef void move(Drive *d, int64_t t_ns) noexcept nogil:
+    if d.runs_on and 0 < d.runs_on_until_ns <= t_ns:
+        carry(d, d.runs_on_until_ns)
+        d.runs_on = 0
+        d.runs_on_until_ns = 0
+        d.plant.wanted_nm = 0.0
+        command(d)
     while d.n_due > 0 and d.due_ns[d.first] <= t_ns:
         carry(d, d.due_ns[d.first])
         d.plant.wanted_nm = d.due_nm[d.first]
@@ -264,6 +276,8 @@ cdef int drive_make(Drive *d, p) except -1:
     d.stop_wired = p.stop_wired
     d.stop_warns = p.stop_does == "warn"
     d.stop_runs_on = p.stop_does == "run on"
+    d.outlasts_ns = round(1e9 * p.torque_outlasts_s)
+    d.one_way = p.torque_one_way
     return 0
 
 

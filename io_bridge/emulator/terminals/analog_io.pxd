@@ -1,4 +1,4 @@
-from libc.stdint cimport int16_t, uint8_t
+from libc.stdint cimport int16_t, uint8_t, uint64_t
 
 from io_bridge.emulator.devices.described_device cimport DescribedDevice
 
@@ -9,6 +9,8 @@ cdef struct AnalogInput:
     double volts                  # at the terminals, where nothing else is connected
     const double *source          # a quantity that is measured there; NULL = none
     double volts_per_unit
+    double noise_volts            # standard deviation of what an amplifier adds
+    uint64_t seed
     uint8_t *underrange
     uint8_t *overrange
     uint8_t *error

@@ -2,7 +2,7 @@
 import math
 
 from libc.math cimport floor
-from libc.stdint cimport int16_t, uint8_t
+from libc.stdint cimport int16_t, uint8_t, uint64_t
 
 from io_bridge.emulator.controller.memory cimport AL_OP
 
@@ -12,9 +12,24 @@ cdef enum:
 cdef double RANGE_V = 10.0
 
 
+cdef double noise(AnalogInput *a) noexcept nogil:
+    """One value of mean zero and deviation one: the sum of twelve even ones, the same ones in every run."""
+    cdef double total = -6.0
+    cdef int i
+    for i in range(12):
+        a.seed ^= a.seed << 13
+        a.seed ^= a.seed >> 7
+        a.seed ^= a.seed << 17
+        total += <double> (a.seed >> 11) * 1.1102230246251565e-16  # 2^-53
+    return total
+
+
 cdef void convert(AnalogInput *a, double volts) noexcept nogil:
     """One conversion; beyond the range the value stops and the error bits say so."""
-    cdef double count = floor(volts / RANGE_V * FULL_SCALE + 0.5)
+    cdef double count
+    if a.noise_volts > 0.0:
+        volts += a.noise_volts * noise(a)
+    count = floor(volts / RANGE_V * FULL_SCALE + 0.5)
     a.overrange[0] = count > FULL_SCALE
     a.underrange[0] = count < -FULL_SCALE - 1
     a.error[0] = a.overrange[0] | a.underrange[0]
@@ -98,6 +113,15 @@ cdef class AnalogIo(DescribedDevice):
         self.analog.inputs[channel].volts_per_unit = volts_per_unit
         self.connected.append(owner)
         return 0
+
+    def set_noise(self, int channel, double volts) -> None:
+        """Have the amplifier of an input add white noise of this standard deviation."""
+        if not 0 <= channel < self.analog.n_inputs:
+            raise ValueError(f"channel {channel}: the terminal has {self.analog.n_inputs} inputs")
+        if not 0.0 <= volts <= RANGE_V:
+            raise ValueError(f"noise_volts = {volts}: must be from 0 to {RANGE_V:g}")
+        self.analog.inputs[channel].noise_volts = volts
+        self.analog.inputs[channel].seed = 0x9E3779B97F4A7C15 + <uint64_t> channel
 
     def set_volts(self, int channel, double volts) -> None:
         """Put a voltage on an input (0 = the first)."""

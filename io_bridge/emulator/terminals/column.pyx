@@ -1,8 +1,9 @@
 """A column that twists and bends between the motor of a drive and the wheel in the driver's hands.
 
     J_i w_i' = k (theta_i-1 - theta_i) - k (theta_i - theta_i+1) + damping + ends   six lumps, motor first, wheel last
-    m u'' + 2 zeta omega m u' + m omega^2 u = F                                 in two directions that turn with it
+    m (u'' + 2 zeta omega u' + omega^2 u + turning) = F                         in two directions that turn with it
 
+Turning is what their turn adds to accelerations: -2 w u_2' - w' u_2 - w^2 u_1, and 2 w u_1' + w' u_1 - w^2 u_2.
 The motor's end has its torque and friction, the wheel's end the hands: their spring along their sine, and a vertical
 force F that they rest on the wheel with. The gauges have a shear strain by the middle spring's torque, and a strain by
 bending in the first of the two directions. Linearly implicit midpoint rule in steps of at most 50 us.
@@ -26,11 +27,12 @@ cdef void substep(ColumnState *s, double t, double h) noexcept nogil:
     # t: the middle of the step
     cdef Plant *p = s.motor
     cdef double motor = motor_step(p, motor_decay(p, h))
+    cdef double turned, across
     cdef double slope, drag, twist, slip, change, middle, inward, push
     cdef double both = h * (0.5 * s.damping + 0.25 * h * s.stiffness)
     cdef double force[LUMPS]
     cdef double diagonal[LUMPS]
-    cdef int i
+    cdef int i, other
     drag = friction(p, s.rate_rad_s[0], &slope)
     for i in range(LUMPS):
         force[i] = 0.0
@@ -60,10 +62,14 @@ cdef void substep(ColumnState *s, double t, double h) noexcept nogil:
     for i in range(LUMPS):
         s.angle_rad[i] += h * (s.rate_rad_s[i] + 0.5 * force[i])
         s.rate_rad_s[i] += force[i]
-    middle = s.angle_rad[0] - 0.5 * h * s.rate_rad_s[0]
+    turned = s.rate_rad_s[0] - 0.5 * force[0]
+    middle = s.angle_rad[0] - 0.5 * h * turned
     for i in range(2):
         # a vertical force along directions that have turned
         inward = -s.side_n * (cos(middle) if i == 0 else -sin(middle)) / s.wheel_kg
+        other = 1 - i
+        across = 2.0 * turned * s.bent_m_s[other] + force[0] / h * s.bent_m[other]
+        inward += turned * turned * s.bent_m[i] + (across if i == 0 else -across)
         push = inward - s.bending_rate * s.bent_m_s[i] - s.bending_rad_s * s.bending_rad_s * (
             s.bent_m[i] + 0.5 * h * s.bent_m_s[i])
         change = h * push / (1.0 + 0.5 * h * s.bending_rate + 0.25 * h * h * s.bending_rad_s * s.bending_rad_s)
@@ -150,6 +156,9 @@ cdef class Column:
         s.bending_rad_s = 2.0 * math.pi * bending_hz
         s.bending_rate = 2.0 * bending_ratio * s.bending_rad_s
         s.wheel_kg, s.side_n = wheel_kg, side_n
+        # the hands have been there for long
+        down = side_n / (wheel_kg * s.bending_rad_s * s.bending_rad_s)
+        s.bent_m[0], s.bent_m[1] = -down * cos(s.motor.angle_rad), down * sin(s.motor.angle_rad)
         s.twist_per_nm, s.bow_per_m = twist_per_nm, bow_per_m
         s.now_ns = s.motor.now_ns
         drive.drive.shaft = s

@@ -132,7 +132,8 @@ def runs(where: Mask, least: int = 1) -> list[tuple[int, int]]:
     """Return begin and end of each stretch of True that is long enough."""
     edge = np.diff(np.r_[0, where.astype(np.int8), 0])
     begins, ends = np.flatnonzero(edge == 1), np.flatnonzero(edge == -1)
-    return [(int(b), int(e)) for b, e in zip(begins, ends, strict=True) if e - b >= least]
+    long = ends - begins >= least
+    return [*zip(begins[long].tolist(), ends[long].tolist(), strict=True)]
 
 
 def counted(findings: Sequence[Finding]) -> dict[str, int]:

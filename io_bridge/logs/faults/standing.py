@@ -182,15 +182,15 @@ def _stuck(
     if length < LEAST_STUCK:
         return None
     quantum = float(signal.grid[begin])
-    before = _slope(signal.value, begin, -1) if begin > 1 and not came else 0.0
+    # a motion that stops dead looks like a jump into its last value, by a step like those before it
+    dead_in = _dead(signal, begin, -1)
+    before = _slope(signal.value, begin, -1) if begin > 1 and (dead_in or not came) else 0.0
     after = _slope(signal.value, end, 1) if end < n - 1 else 0.0
     samples = f"{length} samples of one value"
     if went:
         jump = float(signal.value[end] - signal.value[end - 1])
         moving = max(abs(before), abs(after)) * length
-        goes_on = abs(after) * min(length, SHORT) >= GONE_QUANTA * quantum or _dead(
-            signal, begin, -1
-        )
+        goes_on = abs(after) * min(length, SHORT) >= GONE_QUANTA * quantum or dead_in
         # the jump takes back what the wheel went meanwhile; one that is larger has another cause
         if (
             goes_on
@@ -199,7 +199,6 @@ def _stuck(
         ):
             return Found("stuck", begin + 1, end - 1, f"{samples}, then a jump", jump)
         return None
-    dead_in = _dead(signal, begin, -1)
     dead_out = _dead(signal, end, 1) if end < n else False
     if dead_in and dead_out and before * after > 0.0 and not came:
         return Found(

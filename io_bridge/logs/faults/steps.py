@@ -7,6 +7,7 @@ itself in a figure that it made.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +19,11 @@ BLOCK = 64  # steps that have their own scale
 QUANTILE = 90.0
 TIMES_LOCAL, TIMES_GLOBAL, TIMES_QUANTUM = 6.0, 1.5, 3.0
 GLOBAL_QUANTILE = 97.0
-CHUNK = 200_000
+CHUNK = 4096  # steps that are compared at once: they stay in the cache
+NETWORK = (
+    (0, 1), (2, 3), (4, 5), (6, 7), (0, 2), (1, 3), (4, 6), (5, 7), (1, 2), (5, 6), (0, 4), (3, 7),
+    (1, 5), (2, 6), (1, 4), (3, 6), (2, 4), (3, 5), (3, 4),
+)  # fmt: skip
 CHANGES_SHARE = 0.35  # of the change of speed beside a step, which it may have as well
 CURVED = 1.5  # times what is off a smooth curve: the peak of a fast motion is on it
 ALIKE = 0.5  # of the smallest steps, if they are those of an encoder
@@ -69,22 +74,7 @@ def measure_steps(value: Array, periods: Array, grid: Array) -> Steps:
         zeros = np.zeros(n)
         return Steps(size, zeros, zeros, np.full(n, np.inf))
     rate = size / np.maximum(periods, 1.0)
-    low, high, middle, spare = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    padded = np.r_[np.full(BESIDE, np.nan), rate, np.full(BESIDE, np.nan)]
-    for begin in range(0, n, CHUNK):
-        end = min(n, begin + CHUNK)
-        window = np.lib.stride_tricks.sliding_window_view(
-            padded[begin : end + 2 * BESIDE], 2 * BESIDE + 1
-        )
-        beside = np.sort(np.delete(window, BESIDE, axis=1), axis=1)  # NaN last
-        there = np.sum(np.isfinite(beside), axis=1)
-        rows = np.arange(end - begin)
-        low[begin:end] = beside[rows, np.minimum(1, there - 1)]
-        high[begin:end] = beside[rows, np.maximum(there - 2, 0)]
-        # at an end of the log the motion may go on as it changed
-        alone = np.nanmax(beside, axis=1) - beside[:, 0]
-        spare[begin:end] = np.where(there < 2 * BESIDE, alone, 0.0)
-        middle[begin:end] = 0.5 * (beside[rows, (there - 1) // 2] + beside[rows, there // 2])
+    low, high, middle, spare = _beside(rate)
     excess = np.maximum(np.maximum(rate - high, low - rate) - spare, 0.0)
     excess = np.fmin(excess, CURVED * _off_cubic(rate))
     local = _local_scale(excess)
@@ -105,6 +95,41 @@ def measure_steps(value: Array, periods: Array, grid: Array) -> Steps:
     return Steps(size, middle * np.maximum(periods, 1.0), excess, limit)
 
 
+def _beside(rate: Array) -> tuple[Array, Array, Array, Array]:
+    # of the steps beside each: the second smallest, the second largest, their middle, and what an end of the log spares
+    n = len(rate)
+    low, high, middle, spare = np.empty(n), np.empty(n), np.empty(n), np.zeros(n)
+    for begin in range(BESIDE, n - BESIDE, CHUNK):
+        end = min(n - BESIDE, begin + CHUNK)
+        ranked = in_order(
+            [rate[begin + k : end + k] for k in (*range(-BESIDE, 0), *range(1, BESIDE + 1))]
+        )
+        low[begin:end], high[begin:end] = ranked[1], ranked[-2]
+        middle[begin:end] = 0.5 * (ranked[BESIDE - 1] + ranked[BESIDE])
+    for i in (*range(min(BESIDE, n)), *range(max(BESIDE, n - BESIDE), n)):
+        beside = np.r_[rate[max(0, i - BESIDE) : i], rate[i + 1 : i + 1 + BESIDE]]
+        few = np.sort(beside)
+        there = len(few)
+        low[i], high[i] = few[min(1, there - 1)], few[max(there - 2, 0)]
+        middle[i] = 0.5 * (few[(there - 1) // 2] + few[there // 2])
+        # at an end of the log the motion may go on as it changed
+        spare[i] = few[-1] - few[0]
+    return low, high, middle, spare
+
+
+def in_order(values: Sequence[Array]) -> list[Array]:
+    """Return eight arrays with the values of each place in order, the smallest in the first one.
+
+    A sorting network: whole arrays are compared at once, so that no place is looked at by itself.
+    """
+    ranked = list(values)
+    for one, two in NETWORK:
+        least = np.minimum(ranked[one], ranked[two])
+        ranked[two] = np.maximum(ranked[one], ranked[two])
+        ranked[one] = least
+    return ranked
+
+
 def _off_cubic(rate: Array) -> Array:
     # how far each rate is from the cubic through the two before and the two after it; NaN at the ends
     off = np.full(len(rate), np.nan)
@@ -118,14 +143,11 @@ def _change_beside(rate: Array) -> Array:
     # the third largest change from rate to rate among those beside: what a jump or two make is larger
     change = np.r_[np.zeros(BESIDE + 1), np.abs(np.diff(rate)), np.zeros(BESIDE + 1)]
     found = np.empty(len(rate))
+    # without the two changes that the step itself makes
+    places = [k for k in range(2 * BESIDE + 2) if k not in (BESIDE, BESIDE + 1)]
     for begin in range(0, len(rate), CHUNK):
         end = min(len(rate), begin + CHUNK)
-        window = np.lib.stride_tricks.sliding_window_view(
-            change[begin : end + 2 * BESIDE + 1], 2 * BESIDE + 2
-        )
-        # without the two changes that the step itself makes
-        beside = np.delete(window, [BESIDE, BESIDE + 1], axis=1)
-        found[begin:end] = np.partition(beside, -3, axis=1)[:, -3]
+        found[begin:end] = in_order([change[begin + k : end + k] for k in places])[-3]
     return found
 
 

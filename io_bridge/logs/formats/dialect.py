@@ -17,6 +17,7 @@ RARELY = {" ": 0.95, ":": 0.5}  # a space parts words too, a colon the parts of 
 POINT = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z")
 COMMA = re.compile(r"[+-]?(?:\d+,?\d*|,\d+)(?:[eE][+-]?\d+)?\Z")
 NO_NUMBER = {"", "nan", "null", "none", "na", "n/a", "-", "inf", "-inf", "+inf", "--", "#n/a"}
+BARE_HEXADECIMAL = re.compile(r"[0-9a-fA-F]{2,16}\Z")
 HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]+\Z")
 BEGINS_COMMENT = ("#", "%", "//", "!", "'")
 SAMPLE = 400  # lines that are looked at

@@ -32,6 +32,9 @@ SENTENCE = {
     "und",
     "mit",
 }
+OF_NAMES = {"name", "names", "signal", "signals", "channel", "channels", "symbolname"}
+OF_UNITS = {"unit", "units", "einheit", "einheiten"}
+SAID_ABOVE = 20  # lines above the units, among which the names are looked for
 BRACKETED = re.compile(r"[\[(<].*[\])>]\Z")
 UNITS = {
     "s", "sec", "ms", "us", "µs", "ns", "min", "h", "hh:mm:ss", "ticks", "deg", "°", "grad", "rad", "mrad", "rev",
@@ -174,6 +177,13 @@ def _names_above(
     if not candidates:
         return None, None, -1
     at, cells = candidates[0]
+    if cells[0].lower() in OF_UNITS:
+        # both lines begin with what they are, and others may stand between them
+        for i in range(at - 1, max(above, at - SAID_ABOVE) - 1, -1):
+            upper = cells_of(dialect, lines[i])
+            if len(upper) == len(cells) and upper[0].lower() in OF_NAMES:
+                units = tuple("" if c.lower() in OF_UNITS else c.strip("[]()<>") for c in cells)
+                return tuple(map(_bare, upper)), units, i
     if _all_units(cells) and len(candidates) > 1:
         upper_at, upper = candidates[1]
         if not _all_units(upper):

@@ -133,6 +133,13 @@ class Unpacking:
         if not size:
             raise LogError(f"{path}: is empty once unpacked")
 
+    def after(self, taken: int) -> Iterator[bytes]:
+        """Yield the pieces that come after `taken` bytes."""
+        for piece in self:
+            if len(piece) > taken:
+                yield piece[taken:]
+            taken = max(0, taken - len(piece))
+
     def _piece(self, reader: Any, raw: BinaryIO, size: int) -> bytes:
         path, packing = self._path, self.packing
         try:

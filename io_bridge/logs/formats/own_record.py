@@ -24,8 +24,8 @@ def read_own_record(path: Path) -> Table:
     return _table(record, 0, len(record))
 
 
-def record_parts(path: Path, size: int) -> Iterator[Table]:
-    """Read one record in tables of `size` rows.
+def record_parts(path: Path, size: int, begin: int = 0) -> Iterator[Table]:
+    """Read one record in tables of `size` rows, from row `begin` on.
 
     Raises
     ------
@@ -33,7 +33,7 @@ def record_parts(path: Path, size: int) -> Iterator[Table]:
         As `read_own_record`.
     """
     n = len(_opened(path))
-    for first in range(0, n, size):
+    for first in range(begin, n, size):
         # opened again, so that pages of the file do not add up in memory
         yield _table(_opened(path), first, min(first + size, n))
 

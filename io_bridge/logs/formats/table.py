@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Container
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,6 +96,39 @@ class Table:
     def columns(self) -> tuple[str, ...]:
         """Names of all columns."""
         return (*self.numbers, *(name for name in self.words if name not in self.numbers))
+
+    def only(self, names: Container[str]) -> Table:
+        """Return the table with these columns alone."""
+        return replace(
+            self,
+            numbers={name: values for name, values in self.numbers.items() if name in names},
+            words={name: cells for name, cells in self.words.items() if name in names},
+        )
+
+    def rows(self, first: int, end: int) -> Table:
+        """Return the rows from `first` to before `end` of the table."""
+        return replace(
+            self,
+            numbers={name: values[first:end] for name, values in self.numbers.items()},
+            words={name: cells[first:end] for name, cells in self.words.items()},
+            row=self.row[first:end],
+            line=None if self.line is None else self.line[first:end],
+            spoilt=tuple(one for one in self.spoilt if one.row >= self.row[first]),
+        )
+
+    def followed_by(self, table: Table) -> Table:
+        """Return the rows of both, of which the other ones come later in the same file."""
+        line = None
+        if self.line is not None and table.line is not None:
+            line = np.concatenate([self.line, table.line])
+        return replace(
+            table,
+            numbers={n: np.concatenate([v, table.numbers[n]]) for n, v in self.numbers.items()},
+            words={name: [*cells, *table.words[name]] for name, cells in self.words.items()},
+            row=np.concatenate([self.row, table.row]),
+            line=line,
+            spoilt=(*self.spoilt, *table.spoilt),
+        )
 
 
 def whole_table(

@@ -2,59 +2,34 @@
 
 from __future__ import annotations
 
-import codecs
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import chain
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
-import numpy as np
+import msgspec
 
-from io_bridge.logs.formats.dialect import (
-    HEXADECIMAL,
-    NO_NUMBER,
-    Dialect,
-    decoded,
-    encoding_of,
-    find_dialect,
-)
-from io_bridge.logs.formats.header import Layout, cells_of, find_layout
-from io_bridge.logs.formats.labelled import labels_of, without_labels
-from io_bridge.logs.formats.opened import Unpacking
+from io_bridge.logs.formats.dialect import encoding_of
+from io_bridge.logs.formats.header import Layout, find_layout
+from io_bridge.logs.formats.prepared import Prepared, prepared
 from io_bridge.logs.formats.table import (
     MOST_COLUMNS,
-    MOST_SPOILT,
-    MOST_STREAMED,
-    Array,
     LogError,
-    Spoilt,
     Table,
     unique_names,
 )
+from io_bridge.logs.formats.text_lines import (
+    MARKS,
+    LinesState,
+    TextLines,
+    as_lines,
+    end_of_line,
+    inner_of,
+    lines_of,
+)
+from io_bridge.logs.formats.text_rows import TextRows, take_rows
 
 PART = 50_000  # rows of a table of a long text
-HEAD_BYTES = 1 << 20  # by which its encoding is known
-MINUS = "\N{MINUS SIGN}"
-CHUNK = 4096  # lines that are read at once while none of them is spoilt
-LONGEST_LINE = 65_536
-SHOWN = 40  # letters of a spoilt place
-ENDS = re.compile(r"\r\n|\n|\r")
-
-
-@dataclass
-class _Rows:
-    # numbers and words, chunk by chunk
-    blocks: list[Array] = field(default_factory=list)
-    words: list[list[str]] = field(default_factory=list)
-    row: list[int] = field(default_factory=list)
-    line: list[int] = field(default_factory=list)
-    spoilt: list[Spoilt] = field(default_factory=list)
-    n_rows: int = 0
-
-    def tell(self, kind: str, line: int, text: str, expected: str, column: str = "") -> None:
-        if len(self.spoilt) < MOST_SPOILT:
-            self.spoilt.append(Spoilt(kind, self.n_rows, line, text[:SHOWN], expected, column))
 
 
 def read_text(
@@ -78,51 +53,59 @@ def read_text(
     LogError
         It is not a text, or has no rows of numbers.
     """
-    text, encoding = decoded(path, raw)
-    lines = ENDS.split(text.replace(MINUS, "-"))
-    ends_well = not lines[-1]
-    if ends_well:
-        lines.pop()
-    return TextTables(path, lines, encoding, delimiter).table(lines, ends_well and not is_cut)
+    encoding = encoding_of(path, raw)
+    inner = inner_of(encoding, raw)
+    text = as_lines(raw[len(MARKS.get(encoding, b"")) :], inner)
+    ends_well = text.endswith(b"\n")
+    reader = TextTables(path, text, (encoding, inner), delimiter)
+    return reader.table(text, ends_well and not is_cut)
 
 
-def text_parts(path: Path, delimiter: str | None = None, size: int = PART) -> Iterator[Table]:
-    """Read a text log of any length, plain or packed, in tables of about `size` rows, one after the other.
+class TextParts:
+    """A text log of any length, plain or packed, in tables of about `size` rows, one after the other; iterate once.
 
     What its columns are is known from the first of them.
+
+    Parameters
+    ----------
+    place : dict, optional
+        Of another one of the same file: its tables go on from there.
 
     Raises
     ------
     LogError
         As `read_text`.
     """
-    source = Unpacking(path, MOST_STREAMED)
-    head = b""
-    pieces = iter(source)
-    for piece in pieces:
-        head += piece
-        if len(head) >= HEAD_BYTES:
-            break
-    encoding = encoding_of(path, head, is_whole=len(head) < HEAD_BYTES)
-    decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
-    reader: TextTables | None = None
-    lines: list[str] = []
-    rest = ""
-    for piece in chain((head,), pieces):
-        text = rest + decoder.decode(piece).replace(MINUS, "-")
-        # of an end of two signs the second one may be in the next piece
-        held = "\r" if text.endswith("\r") else ""
-        *whole, rest = ENDS.split(text[: len(text) - len(held)])
-        rest += held
-        lines += whole
-        while len(lines) > 2 * size:
-            reader = reader or TextTables(path, lines, encoding, delimiter)
-            yield reader.table(lines[:size], True)
-            lines = lines[size:]
-    rest += decoder.decode(b"", final=True)
-    last = [line for line in ENDS.split(rest) if line]
-    reader = reader or TextTables(path, lines + last, encoding, delimiter)
-    yield reader.table(lines + last, not last and not source.is_cut)
+
+    is_whole = False
+
+    def __init__(
+        self, path: Path, delimiter: str | None, size: int, place: dict[str, Any] | None = None
+    ) -> None:
+        self._path, self._delimiter, self._size = path, delimiter, size
+        self._reader: TextTables | None = None
+        state = None
+        if place:
+            state = msgspec.convert(place["lines"], LinesState)
+            self._reader = TextTables.again(path, place["columns"])
+        self._lines = TextLines(path, state)
+
+    def __iter__(self) -> Iterator[Table]:
+        """Yield the tables."""
+        lines = self._lines
+        for text, is_last in lines.blocks(self._size):
+            if self._reader is None:
+                whole = text + lines.coming
+                self._reader = TextTables(
+                    self._path, whole, (lines.encoding, lines.inner), self._delimiter
+                )
+            yield self._reader.table(text, not is_last or (lines.ends_well and not lines.is_cut))
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """Return the place behind the newest table."""
+        columns = self._reader.place if self._reader else {}
+        return {"lines": msgspec.structs.asdict(self._lines.state), "columns": columns}
 
 
 class TextTables:
@@ -134,20 +117,43 @@ class TextTables:
         No delimiter makes rows of numbers of them, or too many columns.
     """
 
-    def __init__(self, path: Path, lines: Sequence[str], encoding: str, delimiter: str | None):
-        self._labels = labels_of(lines)
-        lines = without_labels(lines, self._labels) if self._labels else lines
-        dialect = find_dialect(path, lines, delimiter)
+    def __init__(self, path: Path, text: bytes, encodings: tuple[str, str], delimiter: str | None):
+        self._path, (self._encoding, self._inner) = path, encodings
+        lines = lines_of(text, self._inner)
+        self._prepared, dialect = prepared(path, lines, delimiter)
+        lines = self._prepared.lines(lines) if self._prepared.is_needed else lines
         if dialect.n_columns > MOST_COLUMNS:
             raise LogError(f"{path}: {dialect.n_columns} columns, at most {MOST_COLUMNS} are read")
-        self._path, self._encoding = path, encoding
         self._layout = find_layout(dialect, lines)
-        if self._labels and len(self._labels) == dialect.n_columns:
-            self._layout = replace(self._layout, names=self._labels, units=None, header=-1)
+        labels = self._prepared.labels
+        if labels and len(labels) == dialect.n_columns:
+            self._layout = replace(self._layout, names=labels, units=None, header=-1)
         self._names = unique_names(list(self._layout.names or [""] * dialect.n_columns))
         self._next_line = self._next_row = 0
 
-    def table(self, lines: Sequence[str], ends_well: bool) -> Table:
+    @classmethod
+    def again(cls, path: Path, place: Mapping[str, Any]) -> TextTables:
+        """Return the reader of columns whose place this is."""
+        reader = cls.__new__(cls)
+        reader._path, reader._names = path, list(place["names"])
+        reader._encoding, reader._inner = place["encodings"]
+        reader._prepared = msgspec.convert(place["prepared"], Prepared)
+        reader._layout = msgspec.convert(place["layout"], Layout)
+        reader._next_line, reader._next_row = place["next"]
+        return reader
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """Return what its columns are, and the next line and row."""
+        return {
+            "names": self._names,
+            "encodings": (self._encoding, self._inner),
+            "prepared": asdict(self._prepared),
+            "layout": asdict(self._layout),
+            "next": (self._next_line, self._next_row),
+        }
+
+    def table(self, text: bytes, ends_well: bool) -> Table:
         """Return the table of the next lines.
 
         Raises
@@ -156,17 +162,22 @@ class TextTables:
             The first ones have no row.
         """
         layout, names = self._layout, self._names
-        lines = without_labels(lines, self._labels) if self._labels else lines
+        if self._prepared.is_needed:
+            plain = self._prepared.lines(lines_of(text, self._inner))
+            text = "".join(f"{line}\n" for line in plain).encode(
+                "cp1252" if self._inner == "cp1252" else "utf-8", errors="replace"
+            )
         is_first = not self._next_line
-        rows = _Rows(n_rows=self._next_row)
-        first = layout.first if is_first else 0
-        _read_rows(lines, first, self._next_line, layout, names, rows, ends_well)
-        if is_first and not rows.blocks:
+        rows = TextRows(len(names), self._inner, self._next_row, self._next_line)
+        at = 0
+        if is_first:
+            at = end_of_line(text, 0, layout.first)
+            rows.at_line = layout.first
+        take_rows(text, at, layout, names, rows, ends_well)
+        numbers, place = rows.columns()
+        if is_first and not numbers.size:
             raise LogError(f"{self._path}: a header but no data row")
-        self._next_line += len(lines)
-        self._next_row = rows.n_rows
-        n = len(names)
-        numbers = np.concatenate(rows.blocks) if rows.blocks else np.zeros((0, n))
+        self._next_line, self._next_row = rows.at_line, rows.n_rows
         words = {
             name: [row[k] for row in rows.words]
             for k, name in enumerate(names)
@@ -175,11 +186,11 @@ class TextTables:
         units = dict(zip(names, layout.units, strict=True)) if layout.units else {}
         return Table(
             name="",
-            numbers={name: numbers[:, k] for k, name in enumerate(names) if not layout.is_word[k]},
+            numbers={name: numbers[k] for k, name in enumerate(names) if not layout.is_word[k]},
             words=words,
-            row=np.array(rows.row, dtype=np.int64),
+            row=place[0],
             n_rows=rows.n_rows,
-            line=np.array(rows.line, dtype=np.int64),
+            line=place[1],
             units=units,
             remarks=layout.remarks,
             spoilt=tuple(rows.spoilt),
@@ -192,99 +203,3 @@ class TextTables:
             },
             has_names=layout.names is not None,
         )
-
-
-def _read_rows(
-    lines: Sequence[str],
-    begin: int,
-    at: int,
-    layout: Layout,
-    names: list[str],
-    rows: _Rows,
-    ends_well: bool,
-) -> None:
-    # `at`: lines of the text before these
-    plain = not any(layout.is_word) and not any(layout.is_hexadecimal)
-    while begin < len(lines):
-        end = min(begin + CHUNK, len(lines))
-        is_last = end == len(lines)
-        may_be = plain and (ends_well or not is_last)
-        block = _at_once(layout.dialect, lines[begin:end]) if may_be else None
-        if block is not None:
-            rows.blocks.append(block)
-            rows.row += range(rows.n_rows, rows.n_rows + len(block))
-            rows.line += range(at + begin + 1, at + end + 1)
-            rows.n_rows += len(block)
-        else:
-            chunk = [(at + i, lines[i]) for i in range(begin, end) if lines[i].strip()]
-            last = chunk[-1][0] if is_last and chunk and not ends_well else -1
-            _one_by_one(layout, names, chunk, rows, last)
-        begin = end
-
-
-def _at_once(dialect: Dialect, texts: Sequence[str]) -> Array | None:
-    # by the parser of NumPy, which is fast and forgives nothing; an empty line is left to `_one_by_one`
-    if max(map(len, texts)) > LONGEST_LINE:
-        return None
-    if any('"' in line or "_" in line for line in texts):
-        return None
-    if dialect.decimal == ",":
-        texts = [line.replace(",", ".") for line in texts]
-    delimiter = None if dialect.delimiter == " " else dialect.delimiter
-    if delimiter and texts[0].rstrip().endswith(delimiter):
-        texts = [line.rstrip().removesuffix(delimiter) for line in texts]
-    try:
-        block = np.loadtxt(texts, delimiter=delimiter, comments=None, ndmin=2)
-    except (ValueError, OverflowError):
-        return None
-    return block if block.shape == (len(texts), dialect.n_columns) else None
-
-
-def _one_by_one(
-    layout: Layout, names: list[str], chunk: Sequence[tuple[int, str]], rows: _Rows, last: int
-) -> None:
-    dialect, kept = layout.dialect, []
-    n = dialect.n_columns
-    lengths = [len(line.strip()) for _, line in chunk]
-    shortest = min(lengths[:-1], default=0)
-    for (i, line), length in zip(chunk, lengths, strict=True):
-        if i == layout.header:
-            continue
-        cells = cells_of(dialect, line[:LONGEST_LINE])
-        if i == last and (len(cells) != n or length < shortest):
-            rows.tell("cut last row", i + 1, line, f"{n} whole cells and an end of the line")
-        elif layout.is_header(cells):
-            rows.tell("repeated header", i + 1, line, "a row of numbers")
-        elif len(cells) != n:
-            rows.tell("damaged row", i + 1, line, f"{n} cells, here {len(cells)}")
-        else:
-            values = _values(layout, names, cells, i, rows)
-            if values is not None:
-                kept.append(values)
-                rows.words.append(cells)
-                rows.row.append(rows.n_rows)
-                rows.line.append(i + 1)
-        rows.n_rows += 1
-    if kept:
-        rows.blocks.append(np.array(kept))
-
-
-def _values(
-    layout: Layout, names: list[str], cells: list[str], i: int, rows: _Rows
-) -> list[float] | None:
-    values, wrong = [], []
-    for k, cell in enumerate(cells):
-        value = float("nan")
-        if HEXADECIMAL.match(cell):
-            value = float(int(cell[:20], 16))
-        elif layout.dialect.is_number(cell):
-            value = float(cell.replace(",", ".") if layout.dialect.decimal == "," else cell)
-        elif not layout.is_word[k] and cell.lower() not in NO_NUMBER:
-            wrong.append(k)
-        values.append(value)
-    if len(wrong) > 0.5 * (len(cells) - sum(layout.is_word)):
-        rows.tell("damaged row", i + 1, " ".join(cells), "a row of numbers")
-        return None
-    for k in wrong:
-        rows.tell("damaged cell", i + 1, cells[k], "a number", names[k])
-    return values

@@ -10,32 +10,27 @@ from numpy.typing import NDArray
 
 from io_bridge.logs.faults.steps import find_grid, find_quantum
 from io_bridge.logs.formats.table import Table
+from io_bridge.logs.guess.angle_rank import PLAIN
+from io_bridge.logs.guess.angle_span import guess_span
 from io_bridge.logs.guess.beside import GRIDS, TURN, angle_beside
-from io_bridge.logs.guess.clock_column import Choice, is_clock
+from io_bridge.logs.guess.clock_column import Choice
 from io_bridge.logs.guess.names import (
-    ANGLE,
     ANGLE_UNITS,
     BITS,
-    CPR,
-    NOT_ANGLE,
-    NUMBERED,
-    TIME,
-    number_in,
+    COUNTS_OF_UNITS,
+    counts_in,
     unit_in,
 )
 
 Array = NDArray[np.float64]
 
-PLAIN = re.compile(r"(data|values?|signals?|samples?)$", re.IGNORECASE)  # a group has the name
 JOINT = re.compile(r"(^|[./])position[._]?\d*$")
 SAID = re.compile(
     r"(?:angle|winkel|position)s?\W+(?:(?:are|is|in|unit|as)\W+)*(?P<unit>[a-z°]+)", re.IGNORECASE
 )
 FINEST = 2.0**26
-LEAST_SPAN = 64
-LATER = 16  # samples
 MOST_RAD = 100.0
-FASTEST_RAD_S, SPEED_OVER_S = 300.0, 0.02
+MANY_DECIMALS = 5e-4  # a finer grid is rarely that of degrees
 
 
 @dataclass(frozen=True)
@@ -45,61 +40,6 @@ class AngleGuess:
     keys: dict[str, object]
     choices: tuple[Choice, ...]
     doubt: str = ""
-
-
-def rank_angles(table: Table, time_column: str) -> list[tuple[float, str]]:
-    """Return the columns that may be the angle, the best one first."""
-    found = []
-    for place, (name, values) in enumerate(table.numbers.items()):
-        good = values[np.isfinite(values)]
-        lower = (table.name.rpartition("/")[2] if PLAIN.match(name) else "").lower() or name.lower()
-        if name == time_column or len(good) < 10 or NUMBERED.match(lower):
-            continue
-        if TIME.search(lower) and is_clock(values):
-            continue
-        points = _named_as_angle(lower)
-        stated = unit_in(name, table.units.get(name, ""), ANGLE_UNITS)
-        score = float(points) + (2.0 if stated else 0.0)
-        if NOT_ANGLE.search(lower):
-            score -= 6.0
-        if NOT_ANGLE.search(table.units.get(name, "").lower()):
-            score -= 4.0
-        step = np.diff(good)
-        if not np.ptp(step):
-            # it never moves, or counts rows
-            score -= 5.0
-        else:
-            # an angle goes further in more time; noise does not
-            score += 2.0 * float(np.clip(np.log10(_further(good, step) + 1e-9), 0.0, 1.0))
-            score += 0.5 * bool(np.all(good == np.rint(good))) + 0.2 * min(
-                1.0, len(np.unique(good[:5000])) / 200.0
-            )
-        score -= 0.0 if table.has_names else 0.2 * place
-        if "motor" in lower:
-            score -= 2.0  # behind a gear it turns more than the wheel
-        # a column that is mostly empty belongs to another message
-        score += 0.5 * len(good) / len(values)
-        found.append((score, name))
-    return sorted(found, reverse=True)
-
-
-def _further(good: Array, step: Array) -> float:
-    # how much further the values go in some samples than in one; a few jumps do not count
-    if len(good) <= 2 * LATER:
-        return 0.0
-    long = good[LATER:] - good[:-LATER]
-    near = float(np.percentile(np.abs(step), 75.0))
-    if near > 0.0:
-        return float(np.percentile(np.abs(long), 75.0)) / near
-    return float(np.std(long) / np.std(step))
-
-
-def _named_as_angle(name: str) -> float:
-    # of a path its last word says what a column is, and those before it whose it is
-    folder, _, last = name.rpartition("/")
-    points = [p for p, pattern in ANGLE if pattern.search(last)]
-    is_of_wheel = any(pattern.search(folder.replace("/", " ")) for _, pattern in ANGLE)
-    return max(points, default=0) + (0.5 if folder and is_of_wheel else 0.0)
 
 
 def guess_angle(
@@ -131,6 +71,9 @@ def guess_angle(
 
 
 def _unit(table: Table, name: str, good: Array, choices: list[Choice]) -> tuple[str, str]:
+    if _small_unit(table, name):
+        choices.append(Choice("angle unit", "counts", 0.95, "its unit is a part of a turn"))
+        return "counts", ""
     stated = unit_in(name, table.units.get(name, ""), ANGLE_UNITS) or _unit_of_remarks(table)
     if not stated and PLAIN.match(name):
         stated = unit_in(table.name.rpartition("/")[2], "", ANGLE_UNITS)
@@ -153,11 +96,29 @@ def _unit(table: Table, name: str, good: Array, choices: list[Choice]) -> tuple[
     if JOINT.search(name.lower()) and any("effort" in other.lower() for other in table.columns):
         choices.append(Choice("angle unit", "rad", 0.8, "a state of joints, as ROS has them"))
         return "rad", ""
+    # on the counts of a usual encoder in one unit, and not in the other
+    grid = find_grid(good)
+    encoders = {
+        unit: _known_grid(good, TURN[unit], grid) if grid else 0.0 for unit in ("rad", "deg")
+    }
+    for unit, other in (("rad", "deg"), ("deg", "rad")):
+        if encoders[unit] and not encoders[other]:
+            why = f"multiples of 1/{encoders[unit]:g} turn"
+            choices.append(Choice("angle unit", unit, 0.75, why))
+            return unit, ""
     # degrees are printed with few decimals, and radians with many
-    is_fine = 0.0 < find_grid(good) < 5e-5 and spread < MOST_RAD
+    is_fine = 0.0 < grid < 5e-5 and spread < MOST_RAD
     unit = "rad" if (spread < 4.0 * np.pi and largest < 7.0) or is_fine else "deg"
-    choices.append(Choice("angle unit", unit, 0.6, f"fractions that span {spread:.4g}"))
+    sure, why = 0.6, f"fractions that span {spread:.4g}"
+    if (unit == "deg" and 0.0 < grid < MANY_DECIMALS) or (unit == "rad" and spread > 4.0 * np.pi):
+        sure, why = 0.45, f"{why}, but so may be {'radians' if unit == 'deg' else 'degrees'}"
+    choices.append(Choice("angle unit", unit, sure, why))
     return unit, ""
+
+
+def _small_unit(table: Table, name: str) -> float:
+    unit = unit_in(name, table.units.get(name, ""), {unit: (unit,) for unit in COUNTS_OF_UNITS})
+    return COUNTS_OF_UNITS.get(unit, 0.0)
 
 
 def _unit_of_remarks(table: Table) -> str:
@@ -172,7 +133,8 @@ def _counts(
 ) -> tuple[float, float, int]:
     beside, sign = angle_beside(table, name)
     texts = [name, table.units.get(name, ""), *table.remarks]
-    hinted = asked or number_in(CPR, texts)
+    parts = _small_unit(table, name)
+    hinted = asked or parts or counts_in(texts)
     bits = number_in_bits(texts)
     span = guess_span(
         good, tuple(h for h in (hinted, 2.0**bits if bits else 0.0, round(beside or 0.0)) if h)
@@ -181,6 +143,8 @@ def _counts(
         per_turn, sure, why = asked, 0.98, "as asked"
     elif beside:
         per_turn, sure, why = beside, 0.97, "from the angle beside it"
+    elif parts:
+        per_turn, sure, why = parts, 0.95, "its unit is a part of a turn"
     elif hinted:
         per_turn, sure, why = hinted, 0.9, "stated in the file"
     elif bits:
@@ -255,72 +219,3 @@ def _known_grid(good: Array, turn: float, printed: float) -> float:
         if np.mean(off <= 0.51 * printed) > 0.995:
             return float(n)
     return 0.0
-
-
-def guess_span(values: Array, hints: tuple[float, ...] = ()) -> float:
-    """Return what a counter repeats after, by its jumps from one end to the other; 0 if it does not.
-
-    Parameters
-    ----------
-    values : ndarray of float64, shape (n,)
-        Counts.
-    hints : tuple of float
-        Spans that the file speaks of.
-    """
-    step = np.diff(values)
-    low, high = float(np.min(values)), float(np.max(values))
-    usual = float(np.percentile(np.abs(step), 95.0)) if len(step) else 0.0
-    spans = [h for h in hints if h >= LEAST_SPAN]
-    spans += [2.0**b for b in range(8, 54)]
-    spans += _spans_of_jumps(step, high)
-    for span in spans:
-        for bottom in (0.0, -span / 2.0):
-            if low < bottom or high >= bottom + span or high - low < 0.5 * span:
-                continue
-            over = np.flatnonzero(np.abs(step) > 0.5 * span)
-            if not len(over):
-                continue
-            rest = np.abs(step[over] - np.sign(step[over]) * span)
-            slack = 3.0 * usual + 3.0 if usual < 0.2 * span else 0.4 * span
-            fits = rest <= slack
-            named = span in hints or np.log2(span) == np.rint(np.log2(span))
-            # a single jump to zero is a wrap only from where a counter ends
-            at_end = min(bottom + span - 1.0 - high, low - bottom) < 0.02 * span
-            least = 1 if named and at_end else 3
-            if fits.sum() >= least and np.mean(fits) > (0.25 if named and at_end else 0.6):
-                return span
-    return 0.0
-
-
-def _spans_of_jumps(step: Array, high: float) -> list[float]:
-    # a jump back by the span less a step of the motion
-    jumps = np.flatnonzero(np.abs(step) > 0.5 * high)
-    if len(jumps) < 2 or high < LEAST_SPAN:
-        return []
-    before = step[np.maximum(jumps - 1, 0)]
-    exact = np.abs(step[jumps] - np.where(np.abs(before) < 0.2 * high, before, 0.0))
-    guess = float(np.median(exact))
-    near = [
-        guess_
-        for tens in (1000.0, 500.0, 100.0, 10.0)
-        if abs((guess_ := tens * round(guess / tens)) - guess) < 2e-3 * guess
-    ]
-    return [span for span in (*near, float(round(guess)), high + 1.0) if span >= high + 1.0]
-
-
-def too_fast(values: Array, t_s: Array, turn: float, span: float) -> float:
-    """Return the speed that a tenth of the moving samples exceed, rad/s, if no wheel is as fast; else 0."""
-    dt = np.diff(t_s)
-    # over so long that single counts of a fine clock are no speed
-    over = max(1, round(SPEED_OVER_S / float(np.median(dt)))) if len(dt) else 1
-    if len(values) <= over + 10:
-        return 0.0
-    step, dt = values[over:] - values[:-over], t_s[over:] - t_s[:-over]
-    if span:
-        step = step - span * np.floor(step / span + 0.5)
-    step = np.abs(step)
-    good = np.isfinite(step) & (dt > 0.0)
-    speed = step[good] / dt[good] * 2.0 * np.pi / turn
-    moving = speed[speed > 0.0]
-    high = float(np.percentile(moving, 90.0)) if len(moving) >= 10 else 0.0
-    return high if high > FASTEST_RAD_S else 0.0

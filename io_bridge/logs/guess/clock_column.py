@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,9 +27,22 @@ SLOWEST_HZ, FASTEST_HZ = 15.0, 30_000.0
 USUAL_HZ = 500.0
 IMPOSSIBLE_HZ = (4.0, 300_000.0)
 LEAST_RISING = 0.9
+UNSURE = 0.85  # of a unit that only the rate speaks for
+MOTION_HZ = (0.02, 50.0)  # of a wheel that is turned to and fro
+FAR, LEAST_STEPS = 5.0, 50
 TURNS = 12  # rows in which each of some senders had its turn
 EPOCH_S = (1e9, 2.2e9)  # 2001 to 2039
-NOMINAL_S = 1e-3
+DAY_S = 86_400.0
+OTHER_EPOCHS = (
+    # name, ticks a second, ticks from its zero to 1970
+    ("days since 1900", 1.0 / DAY_S, 25_569.0),
+    ("days since the year 0", 1.0 / DAY_S, 719_529.0),
+    ("steps of 100 ns since 1601", 1e7, 116_444_736e9),
+    ("steps of 100 ns since the year 1", 1e7, 621_355_968e9),
+    ("seconds since 1904", 1.0, 2_082_844_800.0),
+)
+CLOCK = re.compile(r"(?P<n>\d+(?:\.\d+)?)\s*MHz\b", re.IGNORECASE)
+NOMINAL_S, UNSTATED = 1e-3, 0.2
 CLOCKS_HZ = (
     168e6, 180e6, 72e6, 84e6, 216e6, 240e6, 480e6, 600e6, 64e6, 48e6, 80e6, 120e6, 170e6, 200e6, 400e6, 16e6, 8e6,
     1e8, 1e7, 1e6, 1e5, 1e4, 1e3, 32_768.0, 1e9,
@@ -97,12 +111,15 @@ def guess_clock(table: Table, period_s: float | None = None) -> ClockGuess:
         stated = unit_in(name, table.units.get(name, ""), TIME_UNITS)
         score = 2.0 * named + 1.5 * bool(stated) + (1.0 if place == 0 else 0.0) + 0.5 * is_text
         score += 1.0 * _is_epoch(values) - 1.0 * (not named and not stated and _counts_rows(values))
-        if score >= 1.0:
-            scored.append((score, name, values, is_text))
-    if not scored:
-        return _nominal(table, period_s)
-    score, name, values, is_text = max(scored, key=lambda one: one[0])
-    sure = min(0.98, 0.5 + 0.17 * score)
+        scored.append((score, name, values, is_text))
+    best = max(scored, key=lambda one: one[0], default=None)
+    if best is None or best[0] < 1.0:
+        nominal = _nominal(table, period_s)
+        # rows that are counted in another column say where some are missing
+        if best is None or best[0] < 0.0 or nominal.choices[0].sure > UNSTATED:
+            return nominal
+    score, name, values, is_text = best
+    sure = min(0.98, 0.5 + 0.17 * score) if score >= 1.0 else 0.3
     chosen = Choice(
         "time",
         name,
@@ -114,7 +131,7 @@ def guess_clock(table: Table, period_s: float | None = None) -> ClockGuess:
             {"column": name, "unit": "stamp"},
             (chosen, Choice("time unit", "stamp", 0.98, "written as a time of day")),
         )
-    keys, unit, doubt = _unit(name, table.units.get(name, ""), values)
+    keys, unit, doubt = _unit(name, table.units.get(name, ""), values, table.remarks)
     return ClockGuess({"column": name, **keys}, (chosen, unit), doubt)
 
 
@@ -129,7 +146,9 @@ def _counts_rows(values: Array) -> bool:
     return good[0] in (0.0, 1.0) and bool(np.mean(np.diff(good) == 1.0) > LEAST_RISING)
 
 
-def _unit(name: str, stated_beside: str, values: Array) -> tuple[dict[str, object], Choice, str]:
+def _unit(
+    name: str, stated_beside: str, values: Array, remarks: tuple[str, ...]
+) -> tuple[dict[str, object], Choice, str]:
     good = values[np.isfinite(values)]
     step = np.diff(good)
     typical = float(np.median(step[step > 0.0]))
@@ -150,14 +169,22 @@ def _unit(name: str, stated_beside: str, values: Array) -> tuple[dict[str, objec
         other = likely[0]
         why = f"named {stated}, which would be {hz:.4g} Hz; as {other} it is {rates[other]:.6g} Hz"
         return {"unit": other}, Choice("time unit", other, 0.6, why), why
-    if COUNTER.search(name.lower()) and not any(_nice(rates[unit]) for unit in likely):
-        for clock in CLOCKS_HZ:
+    for what, clock, zero in OTHER_EPOCHS:
+        hz = clock / typical
+        if EPOCH_S[0] <= (good[0] - zero) / clock <= EPOCH_S[1] and SLOWEST_HZ <= hz <= FASTEST_HZ:
+            why = f"{what}, and makes it {hz:.6g} Hz"
+            keys: dict[str, object] = {"unit": "ticks", "ticks_per_s": clock}
+            return keys, Choice("time unit", "ticks", 0.95, why), ""
+    said = [1e6 * float(m["n"]) for text in remarks for m in CLOCK.finditer(text)]
+    is_counter = bool(COUNTER.search(name.lower())) and bool(np.all(good == np.rint(good)))
+    if (is_counter or said) and not any(_nice(rates[unit]) for unit in likely):
+        for clock in (*said, *(CLOCKS_HZ if is_counter else ())):
             hz = clock / typical
             if SLOWEST_HZ <= hz <= FASTEST_HZ and _nice(hz):
                 why = f"a clock of {clock / 1e6:g} MHz makes it {hz:.6g} Hz"
                 return (
                     {"unit": "ticks", "ticks_per_s": clock},
-                    Choice("time unit", "ticks", 0.5, why),
+                    Choice("time unit", "ticks", 0.9 if clock in said else 0.5, why),
                     "",
                 )
     epoch = [unit for unit in likely if EPOCH_S[0] <= good[0] * SECONDS[unit] <= EPOCH_S[1]]
@@ -172,13 +199,48 @@ def _unit(name: str, stated_beside: str, values: Array) -> tuple[dict[str, objec
     return {"unit": "s"}, Choice("time unit", "s", 0.2, why), why
 
 
+def by_motion(clock: ClockGuess, table: Table, angle: str) -> ClockGuess:
+    """Return the guess of a clock with another unit, where the one that was guessed makes no motion of a wheel.
+
+    A unit that the file states, or that makes the only usual rate, stands.
+    """
+    unit = str(clock.keys.get("unit", ""))
+    if unit not in SECONDS or clock.choices[-1].sure > UNSURE:
+        return clock
+    stamp, value = table.numbers[str(clock.keys["column"])], table.numbers[angle]
+    both = np.isfinite(stamp) & np.isfinite(value)
+    step, dt = np.diff(value[both]), np.diff(stamp[both])
+    usual = np.abs(step) <= FAR * np.percentile(np.abs(step), 90.0) if len(step) else step > 0.0
+    way = np.cumsum(step[usual])
+    if len(way) < LEAST_STEPS or not np.ptp(way) or not np.any(dt > 0.0):
+        return clock
+    # of a sine, the cycles that a sample takes follow from its RMS step and its range
+    per_sample = 0.45 * float(np.sqrt(np.mean(step[usual] ** 2)) / np.ptp(way))
+    typical = float(np.median(dt[dt > 0.0]))
+    hz = {one: 1.0 / (typical * seconds) for one, seconds in SECONDS.items()}
+    fits = [
+        one
+        for one in SECONDS
+        if SLOWEST_HZ <= hz[one] <= FASTEST_HZ
+        and MOTION_HZ[0] <= per_sample * hz[one] <= MOTION_HZ[1]
+    ]
+    if unit in fits or len(fits) != 1:
+        return clock
+    swing_s = 1.0 / (per_sample * hz[unit])
+    why = (
+        f"makes it {hz[fits[0]]:.6g} Hz; in {unit} a swing of the wheel would take {swing_s:.3g} s"
+    )
+    chosen = Choice("time unit", fits[0], 0.6, why)
+    return ClockGuess({**clock.keys, "unit": fits[0]}, (*clock.choices[:-1], chosen), clock.doubt)
+
+
 def _nice(hz: float) -> bool:
     tens = 10.0 ** np.floor(np.log10(hz))
     return any(abs(hz / tens - nice) < 0.005 * nice for nice in NICE)
 
 
 def _nominal(table: Table, period_s: float | None) -> ClockGuess:
-    why, sure = "no column rises as a clock does; a nominal period, give --period", 0.2
+    why, sure = "no column rises as a clock does; a nominal period, give --period", UNSTATED
     found = period_s
     if found:
         why, sure = "no column rises as a clock does; as asked", 0.9

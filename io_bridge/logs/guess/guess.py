@@ -11,9 +11,10 @@ import numpy as np
 import tomlkit
 
 from io_bridge.logs.formats.table import LogError, Table
-from io_bridge.logs.guess.angle_column import guess_angle, rank_angles
-from io_bridge.logs.guess.clock_column import Choice, guess_clock
-from io_bridge.logs.guess.names import NOT_TORQUE, TORQUE
+from io_bridge.logs.guess.angle_column import guess_angle
+from io_bridge.logs.guess.angle_rank import rank_angles
+from io_bridge.logs.guess.clock_column import Choice, by_motion, guess_clock
+from io_bridge.logs.guess.names import NOT_TORQUE, TORQUE, TORQUES_NM, torque_unit_in
 from rig_configs.log_schema import LogMapping, MappingError, parse_mapping
 
 MOST_TORQUES = 4
@@ -82,6 +83,7 @@ def guess_mapping(
     _, table, ranked, _ = best
     clock = guess_clock(table, period_s)
     score, name = ranked[0]
+    clock = by_motion(clock, table, name)
     margin = score - ranked[1][0] if len(ranked) > 1 else 3.0
     found = guess_angle(table, name, score, margin, counts_per_rev)
     torques = _torques(table, name)
@@ -124,24 +126,23 @@ def _torques(table: Table, angle: str) -> list[dict[str, object]]:
     for name, values in table.numbers.items():
         lower = name.lower()
         unit = table.units.get(name, "").lower()
-        if name == angle or not (TORQUE.search(lower) or unit in ("nm", "n·m", "n*m", "mnm")):
+        stated = torque_unit_in(name, unit)
+        if name == angle or not (TORQUE.search(lower) or stated):
             continue
         is_share = "%" in f"{lower}{unit}" or "percent" in lower
         if NOT_TORQUE.search(lower) or not np.any(np.isfinite(values)):
             continue
-        milli = "mnm" in lower or unit == "mnm"
         is_raw = any(
             word in lower for word in ("raw", "adc", "count", "measured_torque", "actual_torque")
         )
-        stated = "nm" in re.split(r"[^a-z]+", lower) or unit in ("nm", "n·m", "n*m") or milli
         short = mapping_name(Path(re.sub(r"[\[(].*?[\])]", "", name)))
         entry: dict[str, object] = {
             "name": short if short[0].isalpha() else f"torque_{short}",
             "column": name,
             "unit": "raw" if is_share or (is_raw and not stated) else "nm",
         }
-        if milli:
-            entry["scale"] = 1e-3
+        if stated and entry["unit"] == "nm" and TORQUES_NM[stated] != 1.0:
+            entry["scale"] = TORQUES_NM[stated]
         if entry["name"] not in {one["name"] for one in found}:
             found.append(entry)
     return found[:MOST_TORQUES]

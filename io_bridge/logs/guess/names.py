@@ -25,7 +25,7 @@ NOT_ANGLE = re.compile(
 )  # fmt: skip
 TORQUE = re.compile(r"torque|trq|drehmoment|(^|[^a-z])(moment|couple|coppia|par|nm)([^a-z]|$)")
 NOT_TORQUE = re.compile(r"target|enable|limit|status|max|min|rate")
-COUNTER = re.compile(r"tick|counter|cycles|clock")
+COUNTER = re.compile(r"tick|counter|cyc|clock")
 NUMBERED = re.compile(r"^(index|idx|sample|samples|row|nr|no|n|#|zeile|frame|seq)$")
 TIME_UNITS = {
     "s": ("s", "sec", "secs", "second", "seconds", "sek"),
@@ -40,6 +40,20 @@ ANGLE_UNITS = {
     "rev": ("rev", "revs", "turn", "turns", "revolutions", "umdr"),
     "counts": ("count", "counts", "cnt", "cnts", "inc", "incs", "increments", "lsb", "ticks", "pulses", "steps", "raw"),
 }  # fmt: skip
+COUNTS_OF_UNITS = {
+    "mdeg": 360_000.0, "millideg": 360_000.0, "udeg": 360e6, "µdeg": 360e6, "cdeg": 36_000.0, "centideg": 36_000.0,
+    "ddeg": 3600.0, "decideg": 3600.0, "arcmin": 21_600.0, "arcsec": 1_296_000.0, "mrev": 1000.0,
+}  # fmt: skip
+"""Small units that are printed as whole numbers, and how many of them a turn has."""
+TORQUES_NM = {
+    "nm": 1.0, "newtonmeter": 1.0, "mnm": 1e-3, "cnm": 1e-2, "ncm": 1e-2, "dnm": 0.1, "knm": 1e3, "nmm": 1e-3,
+    "unm": 1e-6, "µnm": 1e-6, "lbfin": 0.1129848290, "lbin": 0.1129848290, "inlb": 0.1129848290, "inlbf": 0.1129848290,
+    "lbfft": 1.3558179483, "lbft": 1.3558179483, "ftlb": 1.3558179483, "ftlbf": 1.3558179483, "ozfin": 7.0615518e-3,
+    "ozin": 7.0615518e-3, "inoz": 7.0615518e-3, "kgfcm": 0.0980665, "kgcm": 0.0980665, "kgfm": 9.80665, "kgm": 9.80665,
+}  # fmt: skip
+"""Units of torque without what stands between their letters, in Nm."""
+QUADRATURE = re.compile(r"\bx ?4\b|\b4 ?x\b|quadrature", re.IGNORECASE)
+LINES = re.compile(r"ppr|pulses|lines|slits|striche?", re.IGNORECASE)
 CPR = (
     re.compile(
         r"(?P<n>\d[\d_' ]*)\s*(?:counts?|cnts?|ticks|inc\w*|pulses|cpr|ppr|steps|lsb|positions)\s*"
@@ -72,6 +86,27 @@ def unit_in(name: str, stated: str, known: dict[str, tuple[str, ...]]) -> str:
             if plain in words:
                 return unit
     return ""
+
+
+def torque_unit_in(name: str, stated: str) -> str:
+    """Return the unit of torque that a column's name or the file states, as `TORQUES_NM` has it; "" if neither does."""
+    bracketed = re.findall(r"[\[(<{]([^\])>}]*)[\])>}]", name)
+    bare = re.sub(r"[\[(<{].*?[\])>}]", "", name)
+    words = [word for word in re.split(r"[^A-Za-zµ]+", bare) if word]
+    ends = ["".join(words[-2:]), *words[-1:]] if len(words) > 1 else []
+    for text in (stated, *bracketed, *ends):
+        plain = re.sub(r"[^a-zµ]", "", text.lower())
+        if plain in TORQUES_NM:
+            return plain
+    return ""
+
+
+def counts_in(texts: Iterable[str]) -> float:
+    """Return the counts of a turn that a text states, four for each line of an encoder in quadrature; 0 without any."""
+    for text in texts:
+        if n := number_in(CPR, [text]):
+            return 4.0 * n if LINES.search(text) and QUADRATURE.search(text) else n
+    return 0.0
 
 
 def _parts(name: str) -> list[str]:

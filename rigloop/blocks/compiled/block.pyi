@@ -31,6 +31,9 @@ class CompiledBlock(CycleBlock):
     words: NDArray[np.int64]
     program: Program
 
+    @property
+    def is_live(self) -> bool:
+        """True: cells of the table hold some of its parameters."""
     def __init__(
         self,
         name: str,

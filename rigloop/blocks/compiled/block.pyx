@@ -62,6 +62,10 @@ cdef class CompiledBlock(CycleBlock):
             self._live.cells, self._live.places = &self._live_cells[0], &self._live_places[0]
             self.run_by(step_with_live, &self._live, sizeof(Live))
 
+    @property
+    def is_live(self):
+        return self._live.n > 0
+
     def prepare(self):
         cdef uintptr_t prepare = self.program.prepare
         return (<prepare_fn>prepare)(&self._memory[0]) if prepare else 0

@@ -119,4 +119,5 @@ KIND = BlockKind(
         "gate_nis": (1.0, 1e4, "it is the square of a number of sigmas"),
         "lost_after_ms": (0.2, 5000.0, MS),
     },
+    has_place=lambda block: True,
 )

@@ -32,7 +32,7 @@ class Excitation(CycleBlock):
     Raises
     ------
     ValueError
-        With everything that is wrong.
+        A number out of range, a harmonic that comes twice, or a wrong port: all mistakes in one message.
 
     Real time
     ---------

@@ -89,6 +89,7 @@ def as_block_kind(kind: CompiledKind) -> BlockKind:
         build=build,
         faults=kind.faults,
         declared=kind.declared,
+        has_place=lambda block: not getattr(block, "is_live", True),
     )
 
 

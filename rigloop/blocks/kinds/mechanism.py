@@ -68,4 +68,5 @@ KIND = BlockKind(
     build=build,
     faults=STATUSES,
     remedy=FAULT_REMEDY,
+    has_place=lambda block: True,
 )

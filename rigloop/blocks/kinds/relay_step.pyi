@@ -23,7 +23,7 @@ class Relay(CycleBlock):
     Raises
     ------
     ValueError
-        With everything that is wrong.
+        The torque is not a positive number, or a port is wrong: all mistakes in one message.
 
     Real time
     ---------

@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from conftest import TOLERANT, edited
+from busy_machine import TOLERANT_STEERING, edited
 from fieldbus_scenarios import TWO, rigloop
 from veth_scenarios import end_segment, kept, make_bus, start_segment
 
@@ -147,7 +147,7 @@ def rig(tmp):
     """The steering rig, whose drive is what the segment has."""
     path = Path(tmp) / "steering.toml"
     if not path.exists():
-        path.write_text(edited(find_rig("steering_wheel").read_text(), TOLERANT))
+        path.write_text(edited(find_rig("steering_wheel").read_text(), TOLERANT_STEERING))
     return path
 
 

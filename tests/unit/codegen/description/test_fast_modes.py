@@ -42,3 +42,20 @@ def test_units_that_make_a_first_frequency_absurd_are_doubted(tmp_path):
     fast = spin_up()
     fast._entries["flexible_body", "beam"]["beam"] = SPUN | {"youngs_pa": 7e13}
     assert "steps of 1 ms a period" in "\n".join(doubts(fast.build(), fast.save(tmp_path)))
+
+
+def test_units_that_leave_frequencies_as_they_are_show_in_the_size(tmp_path):
+    made = spin_up()
+    # mm, t and N: the frequency is that of SI
+    millimetres = {
+        "line_m": [(0, 0, 0), (10e3, 0, 0)],
+        "density_kg_m3": 3e-9,
+        "youngs_pa": 7e4,
+        "area_m2": 4e2,
+        "second_moment_m4": 2e5,
+    }
+    made._entries["flexible_body", "beam"]["beam"] = SPUN | millimetres
+    told = "\n".join(doubts(made.build(), made.save(tmp_path)))
+    assert "flexible_body.beam.beam: sound would have 4.83e+06 m/s" in told
+    plain = spin_up()
+    assert "sound" not in "\n".join(doubts(plain.build(), plain.save(tmp_path)))

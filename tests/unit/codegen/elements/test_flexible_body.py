@@ -149,9 +149,9 @@ def test_outputs_show_nodes_and_strains():
     assert strain == pytest.approx(exact, rel=0.05, abs=1e-12)  # of four elements
 
 
-def test_trees_refuse_a_body_that_bends():
+def test_transfer_matrices_refuse_a_body_that_bends():
     from codegen.kernels.generate import program
     from codegen.options.options import KernelOptions
 
     with pytest.raises(MechanismError, match=r"flexible_body.beam: bends"):
-        program(spin_up(is_driven=True).build(), KernelOptions(formulation="articulated"))
+        program(spin_up(is_driven=True).build(), KernelOptions(formulation="riccati"))

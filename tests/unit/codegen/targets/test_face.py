@@ -65,7 +65,7 @@ def test_an_unknown_name_and_a_removal_raise(stepper):
 
 @pytest.mark.parametrize("mass", ["text", None, [1.0]])
 def test_a_value_that_is_no_number_is_refused_by_name(stepper, mass):
-    with pytest.raises(ValueError, match="parameter mass/P/mass_kg = .*: give a number"):
+    with pytest.raises(ValueError, match=r"parameter mass/P/mass_kg = .*: give a number"):
         stepper.parameters["mass/P/mass_kg"] = mass
     assert stepper.parameters["mass/P/mass_kg"] == 2.0
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from codegen.spatial.algebra import Wrench
 from codegen.system.vectors import cross
 from codegen.topology.motion import topology
 from codegen.transfer import riccati
-from codegen.tree.spatial import Wrench
 from tests.parts.mechanisms.transfer_matrices import Rod, accelerations, body, hinge
 from tests.parts.mechanisms.written_rods import branches
 

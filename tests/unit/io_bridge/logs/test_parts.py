@@ -9,7 +9,9 @@ from io_bridge.logs import parts as parts_module
 from io_bridge.logs.parts import LogParts
 from io_bridge.logs.reader import LogError, read_log
 from io_bridge.logs.schedule import Ticks, schedule
+from io_bridge.recording.record import RecordWriter
 from rig_configs.log_schema import parse_mapping
+from rigloop.replay.place import packed, unpacked
 
 MAPPING = parse_mapping(
     """
@@ -126,3 +128,43 @@ def test_a_refused_fault_ends_the_reading(tmp_path):
     strict = MAPPING.model_copy(update={"policy": {"gap": "refuse"}})
     with pytest.raises(LogError, match="gap at row 5000"):
         [*LogParts(path, strict, 500)]
+
+
+@pytest.mark.parametrize("name", ["log.csv", "log.csv.gz", "log.npy", "utf16.csv", "old_ends.csv"])
+def test_parts_go_on_from_any_place(tmp_path, name):
+    t, count, torque = columns()
+    count[1490:] += 700
+    count[3100:3103] = 60_000
+    count[4000:4060] = 0
+    t[2600:] -= t[2600] - 0.1
+    t[5000:] += 0.5
+    path = tmp_path / name
+    if path.suffix == ".npy":
+        with RecordWriter(path, ["t", "enc", "nm"]) as record:
+            rows = np.zeros(N, record.dtype)
+            rows["t"], rows["enc"], rows["nm"] = t, count, torque
+            record.append(rows)
+    else:
+        written(path, t, count, torque, spoilt=(700, 3999, 5500))
+    raw = path.read_bytes()
+    if name == "utf16.csv":
+        path.write_bytes(raw.decode().encode("utf-16"))
+    elif name == "old_ends.csv":
+        path.write_bytes(raw.replace(b"\r\n", b"\r"))
+    whole = LogParts(path, MAPPING, 500)
+    found, places = [], []
+    for part in whole:
+        found.append(part)
+        places.append(packed(whole.place))
+    assert len(found) > 8
+    for k in range(0, len(found) - 1, 3):
+        again = LogParts.again(path, unpacked(places[k]))
+        rest = [*again]
+        assert len(rest) == len(found) - k - 1
+        for one, other in zip(rest, found[k + 1 :], strict=True):
+            assert one.t_s.tobytes() == other.t_s.tobytes()
+            assert one.position_count.tobytes() == other.position_count.tobytes()
+            assert one.torque["hand_nm"].tobytes() == other.torque["hand_nm"].tobytes()
+            assert np.array_equal(one.row, other.row)
+        assert list(map(str, again.findings)) == list(map(str, whole.findings))
+        assert (again.n_rows, again.duration_s) == (whole.n_rows, whole.duration_s)

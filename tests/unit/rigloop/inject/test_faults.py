@@ -88,15 +88,27 @@ def test_a_rig_with_a_slow_ramp_states_when_a_signal_is_found_and_when_the_torqu
 
 
 @pytest.mark.slow
-def test_a_guard_that_another_one_takes_along_may_hear_of_a_lost_heartbeat_from_it():
+@pytest.mark.parametrize(
+    ("name", "own", "together"),
+    [
+        ("supervisor-stop", ("HEARTBEAT_LOST",), True),
+        ("request-stale", ("REQUEST_STALE", "watchdog", "stop"), True),
+        ("model-hang", ("REQUEST_STALE", "watchdog", "stop"), True),
+        ("model-fault", ("REQUEST_FAULT",), True),
+        ("sensor-nan", ("SENSOR_LOST", "SENSOR_FLICKERS"), False),
+    ],
+)
+def test_a_guard_that_another_one_takes_along_may_hear_from_it_of_what_both_see(
+    name, own, together
+):
     rig = load("two_lines").rig
     found_by = {
-        guard: FAULTS["supervisor-stop"].states(limits_of(rig, guard), 0.0).found_by
+        guard: FAULTS[name].states(limits_of(rig, guard), 0.0).found_by
         for guard in ("wheel_guard", "brake_guard")
     }
     # the wheel's fault ends both axes, the brake's its own
-    assert found_by["wheel_guard"] == ("HEARTBEAT_LOST",)
-    assert found_by["brake_guard"] == ("HEARTBEAT_LOST", "OTHER_TRIPPED")
+    assert found_by["wheel_guard"] == own
+    assert found_by["brake_guard"] == (*own, *(["OTHER_TRIPPED"] if together else []))
 
 
 @pytest.mark.parametrize("rig", shipped_rigs())

@@ -64,3 +64,8 @@ def test_a_rig_states_who_ends_a_gap(lim):
     assert short.stated.found_by == ("TIME_GAP",)
     assert (long.stated.reaction, long.stated.found_by) == (Reaction.SAFE, (WATCHDOG,))
     assert long.stated.detect == long.stated.zero == lim.stall(lim.fast_task) + 1
+
+
+def test_time_in_which_the_machine_kept_the_watchdog_is_no_cycle(lim):
+    seen = seen_from(3, (WATCHDOG,), evidence(lim, [0, 1, 2], stalled_kept_ns=7 * MS), lim)
+    assert seen.found == 3 + 195

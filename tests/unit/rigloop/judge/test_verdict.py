@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from dataclasses import replace
 
 import msgspec
 import numpy as np
@@ -260,6 +261,17 @@ def test_what_the_report_draws_names_task_and_signal(rigs):
     assert found["angle"] == ("estimation", "wheel/angle_rad")
     assert {task for task, _ in found.values()} <= {"estimation", "simulation"}
     assert "guard/state" in {path for _, path in found.values()}
+
+
+def test_what_the_report_draws_may_be_of_the_loop_or_of_the_supervisor(rigs):
+    loaded = rigs("steering_wheel")
+    shown = ("loop/simulation/late_ns", "supervisor/arm", "guard/torque_nm")
+    show = loaded.rig.show.model_copy(update={"signals": list(shown)})
+    found = roles(replace(loaded, rig=loaded.rig.model_copy(update={"show": show})))
+    assert found["loop/simulation/late_ns"] == ("simulation", "loop/simulation/late_ns")
+    # the guard reads it, and so it is in the record of its task
+    assert found["supervisor/arm"] == ("estimation", "supervisor/arm")
+    assert found["guard/torque_nm"] == ("estimation", "guard/torque_nm")
 
 
 @pytest.mark.parametrize("text", ["{", "[1]"])

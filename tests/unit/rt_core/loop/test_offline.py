@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reading_block import Reader
 
+from estimators.encoder.filter import EncoderFilter
 from rt_core.loop.offline import Offline
 from rt_core.plan import Task, plan_table
 from rt_core.safety.guard import READS, Guard
@@ -226,3 +227,55 @@ def test_images_of_long_ago_are_not_asked_for():
 def test_unknown_tasks_are_answered_with_what_there_is():
     with pytest.raises(KeyError, match="fast, slow"):
         Offline(two_tasks()).run("quick", [0])
+
+
+def filters():
+    """A fast filter, and a slow one that reads what the fast one took."""
+
+    def made(name, task, ms, count):
+        reads = {"position_count": count, "elapsed": f"loop/{task}/elapsed"}
+        return EncoderFilter(
+            name, reads, {"unwrapped_count": f"{name}/count", "rate_rad_s": f"{name}/rate_rad_s"},
+            counts_per_rev=4096.0, period_s=1e-3 * ms, bandwidth_rad_s=60.0,
+        )  # fmt: skip
+
+    fast = Task("fast", [made("a", "fast", 1, "in/x")], MS, inputs=("in/x",))
+    return plan_table([fast, Task("slow", [made("b", "slow", 5, "a/count")], 5 * MS)])
+
+
+@pytest.mark.parametrize("at", [3, 11, 16])
+def test_another_one_goes_on_from_a_place_with_the_same_bits(at):
+    steps = {
+        "fast": Steps(np.arange(20) * MS, {}, {"in/x": np.rint(50 * np.sin(0.3 * np.arange(20)))}),
+        "slow": Steps(np.arange(4) * 5 * MS, {"fast": np.array([0, 5, 11, 15])}),
+    }
+    slow = int(np.searchsorted([0, 5, 11, 15], at))
+    first = {"fast": steps["fast"].part(0, at), "slow": steps["slow"].part(0, slow)}
+    rest = {"fast": steps["fast"].part(at, 20), "slow": steps["slow"].part(slow, 4)}
+    before = Offline(filters())
+    before.run_together(first)
+    place = before.place
+    expected = before.run_together(rest)
+    after = Offline(filters())
+    after.put_back(place)
+    found = after.run_together(rest)
+    assert len(expected["slow"]) == 4 - slow
+    for task, images in expected.items():
+        assert images.tobytes() == found[task].tobytes()
+    # cells of the table are elsewhere in each of them, and no address is taken along
+    assert all(len(where) < size for given in place.values() for size, where, _ in given["blocks"])
+
+
+def test_a_place_that_cannot_be_is_refused():
+    with pytest.raises(ValueError, match="does not say how large"):
+        _ = Offline(two_tasks()).place
+    place = Offline(filters()).place
+    with pytest.raises(ValueError, match="other tasks"):
+        Offline(filters()).put_back({"fast": place["fast"]})
+    stepped = Offline(filters())
+    stepped.run("fast", [0], forced={"in/x": [1.0]})
+    with pytest.raises(ValueError, match="stepped already"):
+        stepped.put_back(place)
+    place["slow"]["blocks"][0][0] += 1
+    with pytest.raises(ValueError, match="other states"):
+        Offline(filters()).put_back(place)

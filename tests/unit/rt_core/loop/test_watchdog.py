@@ -71,6 +71,32 @@ def test_a_machine_that_stood_still_as_a_whole_is_no_stall():
     assert first_stalled(found) == 5
 
 
+def test_time_in_which_the_machine_kept_the_watchdog_is_told():
+    # the deadline is at 2 ms, its time over at 12 ms; the tick of 12 ms comes at 20 ms, and says nothing
+    seen = ticks(standing(TICK_NS), 5)
+    late = [(12 * MS, 20 * MS, [(TICK_NS, False)])]
+    found = watched(seen + late + ticks(standing(TICK_NS), 3, first_ns=22 * MS), stall_ns=STALL_NS)
+    # without that it would have been found at 14 ms
+    assert (found[-1].for_ns, found[-1].kept_ns) == (22 * MS, 10 * MS)
+
+
+def test_a_late_watchdog_before_the_time_of_a_task_was_over_costs_nothing():
+    late = [(4 * MS, 9 * MS, [(TICK_NS, False)])]
+    found = watched(
+        ticks(standing(TICK_NS), 1) + late + ticks(standing(TICK_NS), 4, first_ns=11 * MS),
+        stall_ns=STALL_NS,
+    )
+    assert (found[-1].for_ns, found[-1].kept_ns) == (11 * MS, 0)
+
+
+@pytest.mark.parametrize(
+    ("word", "stop"), [(0, False), (4711, False), (0x40000000, True), (0xC0000000, True)]
+)
+def test_a_supervisor_that_has_died_stops_the_loop_at_the_next_tick(word, stop):
+    found = watched(ticks(lambda t: [(t, False)], 3), stall_ns=STALL_NS, life=[0, 0, word])
+    assert [tick.stop for tick in found] == [False, False, stop]
+
+
 def test_a_tick_that_is_late_by_no_more_than_a_tick_still_looks():
     found = watched(ticks(standing(TICK_NS), 8, late_ns=TICK_NS), stall_ns=STALL_NS)
     assert found[-1].stalled == 0

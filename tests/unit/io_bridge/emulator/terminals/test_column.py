@@ -70,6 +70,22 @@ def test_gauges_show_the_torque_and_the_weight_of_the_hands():
     assert abs(found[-1, 4]) < 1e-9
 
 
+def test_what_hangs_on_a_soft_column_does_not_turn_with_it():
+    turning = {"hands": "spring", "amplitude_rad": 2.0, "frequency_hz": 0.5, "start_s": 0.0}
+    soft = {"side_n": 12.0, "bending_hz": 2.0, "bending_ratio": 0.0}
+    drive, column = made(turning | {"hands_stiffness_nm_rad": 2000.0}, **soft)
+    found = moved(drive, column, 0.8)
+    angle, first, second = found[:, 0], found[:, 2], found[:, 3]
+    assert np.ptp(angle) > 1.5
+    # directions turn by the motor's angle: vertical is cos, -sin of them. Nothing but the weight acts, so nothing moves
+    aside = first * np.sin(angle) + second * np.cos(angle)
+    down = first * np.cos(angle) - second * np.sin(angle)
+    still = -12.0 / (3.0 * (2 * math.pi * 2.0) ** 2)
+    # what steps of 50 us leave of an explicit coupling
+    assert np.abs(aside).max() < 2e-3 * abs(still)
+    assert np.abs(down - still).max() < 2e-3 * abs(still)
+
+
 def test_mistakes_are_told_all_at_once():
     drive = DriveDevice(DrivePlant(hands="prescribed"))
     with pytest.raises(ValueError, match=r"wheel_kg = 0.0: .*; hands = \"prescribed\": .*"):

@@ -1,6 +1,7 @@
 import math
 import struct
 
+import numpy as np
 import pytest
 
 from io_bridge.emulator.catalogue.device_file import find_device, load_device
@@ -69,6 +70,23 @@ def test_analog_inputs_convert_and_tell_what_is_beyond_the_range(rack):
     assert toggles | {channel(0)[0] >> 15} == {0, 1}
     with pytest.raises(ValueError, match="finite"):
         found.terminal.set_volts(0, math.inf)
+
+
+def test_an_amplifier_adds_white_noise_that_is_the_same_in_every_run(rack):
+    counts = []
+    for _ in range(2):
+        found = rack("analog_io")
+        found.terminal.set_volts(0, 1.0)
+        found.terminal.set_noise(0, 6e-4)
+        read = [struct.unpack_from("<h", found.exchange(bytes(4)), 2)[0] for _ in range(800)]
+        counts.append(np.array(read[1:]) - 1.0 / 10 * 32767)
+    assert (counts[0] == counts[1]).all()
+    step_v = 10 / 32767
+    # noise and rounding: 800 samples tell a deviation to 2.5 %, a correlation to 0.035; four times that
+    assert np.std(counts[0]) == pytest.approx(math.sqrt((6e-4 / step_v) ** 2 + 1 / 12), rel=0.1)
+    assert abs(np.corrcoef(counts[0][1:], counts[0][:-1])[0, 1]) < 0.14
+    with pytest.raises(ValueError, match="must be from 0 to 10"):
+        found.terminal.set_noise(0, -1.0)
 
 
 def test_analog_outputs_are_zero_without_op(rack):

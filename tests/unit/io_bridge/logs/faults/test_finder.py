@@ -153,3 +153,9 @@ def test_rows_of_one_time_in_a_quick_turning_leave_no_jump():
     value = np.round(6.0 * t + 0.3 * np.sin(4.0 * t), 5)
     t[400:404] = t[399]
     assert found(value, t, span=0, turn=TURN) == []
+
+
+def test_motion_that_stops_dead_and_goes_on_elsewhere_is_stuck():
+    value = 120.0 * np.sin(2.0 * times(hz=200.0)).round(3)
+    value[300:366] = value[299]
+    assert found(value, times(hz=200.0), span=0.0, turn=360.0) == [("stuck", 300, 365)]

@@ -162,3 +162,31 @@ def test_cells_that_bring_their_names(tmp_path):
     table = read(tmp_path, "Booting...\n" + "\n".join(rows) + "\n", "serial.txt")
     assert list(table.numbers) == ["t_ms", "enc", "trq"]
     assert [(one.kind, one.line) for one in table.spoilt] == [("damaged row", 22)]
+
+
+@pytest.mark.parametrize(
+    "row", ["[{t}, {a}, {m}]", "({t}; {a}; {m}),", '{{"t": {t}, "a": {a}, "m": {m}}}']
+)
+def test_rows_between_brackets(tmp_path, row):
+    lines = [row.format(t=t, a=a, m=m) for t, a, m in ROWS]
+    table = read(tmp_path, "\n".join(lines) + "\n")
+    names = ["t", "a", "m"] if '"t"' in row else ["column_1", "column_2", "column_3"]
+    assert list(table.numbers) == names
+    assert table.numbers[names[1]].tolist() == [float(a) for _, a, _ in ROWS]
+    assert not table.spoilt
+
+
+def test_hexadecimal_counts_without_a_mark(tmp_path):
+    rows = [(t, f"{3 * int(i) + 0x0FE0:04X}", m) for t, i, m in ROWS]
+    table = read(tmp_path, joined(",", rows))
+    np.testing.assert_array_equal(table.numbers["a"], 3.0 * np.arange(40) + 0x0FE0)
+    plain = read(tmp_path, joined(",", [(t, f"{int(i):04d}", m) for t, i, m in ROWS]))
+    np.testing.assert_array_equal(plain.numbers["a"], np.arange(40))
+
+
+def test_lines_of_a_header_that_begin_with_what_they_are(tmp_path):
+    head = "Name;Axis.Pos;Name;Axis.Torque\nSampleTime[ms];1;SampleTime[ms];1\nUnit;deg;Unit;Nm\n\n"
+    rows = [(t, a, t, m) for t, a, m in ROWS]
+    table = read(tmp_path, head + joined(";", rows, ""))
+    assert list(table.numbers) == ["Name", "Axis.Pos", "Name (2)", "Axis.Torque"]
+    assert (table.units["Axis.Pos"], table.units["Axis.Torque"]) == ("deg", "Nm")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from io_bridge.logs.formats.table import LogError, whole_table
-from io_bridge.logs.guess.angle_column import guess_span
+from io_bridge.logs.guess.angle_span import guess_span
 from io_bridge.logs.guess.guess import guess_mapping
 
 T = np.arange(2000) * 1e-3
@@ -157,3 +157,76 @@ def test_unit_of_a_group_whose_columns_are_time_and_data(name, unit):
     ]
     mapping = guess_mapping(Path("log.mat"), tables).mapping
     assert (mapping.table, mapping.angle.unit) == (name, unit)
+
+
+@pytest.mark.parametrize(
+    ("begin", "per_s"),
+    [
+        (45_418.55, 1.0 / 86_400.0),
+        (739_378.25, 1.0 / 86_400.0),
+        (133_595_226_680_000_000.0, 1e7),
+        (638_506_098_680_000_000.0, 1e7),
+    ],
+)
+def test_clocks_that_begin_in_other_years(begin, per_s):
+    mapping = guess(stamp=begin + T * per_s, angle_deg=np.round(30 * SWING, 2)).mapping
+    assert mapping.time.unit == "ticks"
+    assert mapping.time.ticks_per_s == pytest.approx(per_s)
+
+
+def test_ticks_of_the_clock_that_the_banner_names():
+    angle = np.round(30 * SWING, 2)
+    found = guess(cyccnt=np.rint(T * 168e6), angle_deg=angle, remarks=("STM32 at 168 MHz",))
+    assert found.mapping.time.ticks_per_s == 168e6
+
+
+def test_a_column_that_counts_in_ones_is_a_clock_where_nothing_else_says_the_rate():
+    angle, n = np.round(30 * SWING, 2), np.arange(2000.0)
+    assert guess(x=n, angle_deg=angle).mapping.time.unit == "ms"
+    stated = guess(x=n, angle_deg=angle, remarks=("Sample rate: 500 Hz",))
+    assert stated.mapping.time.period_s == pytest.approx(2e-3)
+
+
+def test_lines_of_an_encoder_in_quadrature_are_four_counts_each():
+    raw = np.rint(SWING * 4096 / (2 * np.pi))
+    for words, counts in (("1024 PPR, quadrature x4", 4096), ("1024 PPR", 1024)):
+        assert guess(t_s=T, enc_count=raw, remarks=(words,)).mapping.angle.counts_per_rev == counts
+
+
+@pytest.mark.parametrize(
+    ("name", "scale"),
+    [
+        ("M__[Ncm]", 0.01), ("trq__(lbf-in)", 0.1129848), ("Torque__(ft-lb)", 1.3558179), ("torque_cNm", 0.01),
+        ("Moment__[mNm]", 1e-3), ("torque_Nm", 1.0), ("hand_torque", 1.0),
+    ],
+)  # fmt: skip
+def test_units_of_torque(name, scale):
+    (torque,) = guess(
+        t_s=T, angle_deg=np.round(30 * SWING, 2), **{name: np.round(SWING, 3)}
+    ).mapping.torque
+    assert (torque.unit, torque.scale) == ("nm", pytest.approx(scale))
+
+
+def test_thousandths_of_a_degree_are_counts_of_a_known_turn():
+    angle = guess(t_s=T, angle_mdeg=np.rint(30_000 * SWING)).mapping.angle
+    assert (angle.unit, angle.counts_per_rev) == ("counts", 360_000.0)
+
+
+@pytest.mark.parametrize(("turn", "unit"), [(2 * np.pi, "rad"), (360.0, "deg")])
+def test_a_unit_that_nothing_names_is_that_in_which_the_counts_are_those_of_an_encoder(turn, unit):
+    value = np.round(np.rint(SWING * 40 * 4096 / turn) * turn / 4096, 4)
+    assert guess(t=T, position=value).mapping.angle.unit == unit
+
+
+def test_a_unit_that_nothing_says_is_not_sure():
+    found = guess(t=T, position=np.round(30 * SWING, 4))
+    assert next(c for c in found.choices if c.what == "angle unit").sure < 0.5
+
+
+@pytest.mark.parametrize(("per_s", "unit"), [(20_000, "us"), (20, "ms")])
+def test_a_rate_that_nothing_says_is_that_of_a_hand(per_s, unit):
+    # steps of 50: 20 Hz or 20 kHz
+    t = np.arange(3000.0)
+    swing = np.round(30 * np.sin(2 * np.pi * 0.8 * t / per_s), 3)
+    mapping = guess(clock=50.0 * t, angle_deg=swing).mapping
+    assert mapping.time.unit == unit

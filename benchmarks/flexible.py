@@ -1,0 +1,256 @@
+"""Bodies that bend: the step of a column with ten modes and of its observer, and motions against exact solutions.
+
+    python benchmarks/flexible.py [--build] [--only NAME] [--json FILE]
+
+column     a shaft with ten modes of torsion and bending between motor and wheel: a step of its kernel at 1 ms, and a
+           cycle of errorEKF over it with encoder, two strain gauges, motor torque, and an unknown torque and force of
+           the hands; slopes held, and found in each cycle
+spin-up    a beam of five modes on a hub that is guided to 6 rad/s, beyond its first frequency: largest error of its tip
+           over 20 s at 1 ms
+crank      a slider-crank whose rod bends in three modes, guided at 150 rad/s: largest error of its middle over 0.1 s
+chain      ten rods in space with five modes each on pins about y and z in turn: accelerations by articulated
+           inertias; 1 ms of their motion by explicit rules at the longest step that their modes bear, and beside it
+           a step of 1 ms of Exudyn's floating frame of reference, over the same rods of bricks (left out without
+           Exudyn). The bar is for the symplectic Euler rule; modes of some kHz are followed by neither
+flops      floating-point operations of the accelerations of ten rods with 1, 5 and 10 modes, by articulated
+           inertias, and by the mass matrix with its factor, beside the printed ones (Jain and Rodriguez)
+
+Each time is the least of several rounds over arrays. `--build` builds the kernels first, which takes longer than all
+else. Exit code 0: every bar holds. 1: one does not.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import tempfile
+import time
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from peers.flexible_chains import LENGTH_M, SIDE_M, operations, times_us
+
+import rigloop
+from codegen.description.builder import MechanismBuilder
+
+ROUNDS, CYCLES = 7, 2000
+REFERENCES = Path(__file__).parents[1] / "tests" / "data" / "references"
+# us, us, us, m, m
+BARS = {
+    "step_us": 2.0,
+    "observer_held_us": 10.0,
+    "spin_up_m": 2e-5,
+    "crank_m": 2e-5,
+    "chain_us": 10.0,
+}
+LEAST = {"exudyn_ratio": 30.0}
+PRINTED = {  # by modes of a body
+    "articulated": {1: 10_870, 5: 39_870, 10: 91_400},
+    "composite": {1: 17_140, 5: 146_780, 10: 664_255},
+}
+PARTS = ("column", "motions", "chain", "flops")
+STATES = ("motor", *(f"column_mode{i + 1}" for i in range(10)))
+
+
+def column(folder: Path) -> Path:
+    """The column of `rig_configs/mechanisms/flexible_column.toml` with ten modes."""
+    made = MechanismBuilder("column_10", gravity_m_s2=(0, 0, 0)).angle("motor")
+    made.point("spoke", position_m=(0, 0, 1), moves="yz")
+    made.rotation(
+        "motor", angle="motor", axis=(1, 0, 0), zero=(0, 0, 1), point="spoke", centre_m=(0, 0, 0)
+    )
+    made.inertia("rotor", angle="motor", inertia_kg_m2=0.02)
+    made.flexible_body(
+        "column", points=[(0, 0, 0), "spoke"], axis=(1, 0, 0), frame=("drive", "bearing"), modes=10, damping_ratio=0.01,
+        beam={
+            "line_m": [(0, 0, 0), (0.8, 0, 0)], "across": (0, 0, 1), "density_kg_m3": 7850.0, "youngs_pa": 2.1e11,
+            "shear_pa": 8e10, "diameter_m": 0.014, "elements": 20,
+            "nodes": {"drive": 0.0, "bearing": 0.8, "wheel": 1.0},
+            "masses": {"wheel": {"mass_kg": 2.0, "inertia_kg_m2": (0.04, 0.02, 0.02)}},
+            "gauges": {
+                "twist": {"at": 0.5, "offset_m": (0, 0, 0.007), "measures": "shear"},
+                "bow": {"at": 0.75, "offset_m": (0, 0, 0.007)},
+            },
+        },
+    )  # fmt: skip
+    made.wrench(
+        "hands", body="column_wheel", point_m=(0.8, 0, 0), force_n=[0.0, 0.0, {"input": 0.0}],
+        torque_nm=[{"input": 0.0}, 0.0, 0.0],
+    )  # fmt: skip
+    made.force("motor", angle="motor", torque_nm={"input": 0.0})
+    made.output("motor/angle_rad", "motor")
+    made.output("twist/strain", "flexible_body.column.strain_twist")
+    return made.output("bow/strain", "flexible_body.column.strain_bow").save(folder)
+
+
+def column_times(folder: Path) -> dict[str, float]:
+    """Microseconds of a step, and of a cycle of each observer; error of the hands' torque."""
+    path = column(folder)
+    body = rigloop.mechanism(path, step_s=1e-3)
+    t = 1e-3 * np.arange(CYCLES)
+    hands = 5.0 * np.sin(2.0 * math.pi * 2.0 * t)
+    inputs = {"input/wrench/hands/torque_x_nm": hands, "input/force/motor/torque_nm": -0.9 * hands}
+    motion = body.run(inputs)
+    found = {"step_us": _least(lambda: body.run(inputs))}
+    std = {"encoder": 1.75e-6, "twist": 5e-9, "bow": 1.3e-9}
+    sensors: dict[str, dict[str, Any]] = {
+        "encoder": {"kind": "encoder", "angle": "motor", "std": std["encoder"]},
+        "twist": {"kind": "strain_gauge", "body": "column", "gauge": "twist", "std": std["twist"]},
+        "bow": {"kind": "strain_gauge", "body": "column", "gauge": "bow", "std": std["bow"]},
+    }
+    read = {"encoder": "motor/angle_rad", "twist": "twist/strain", "bow": "bow/strain"}
+    rng = np.random.default_rng(0)
+    samples = {k: motion[port] + std[k] * rng.normal(size=CYCLES) for k, port in read.items()}
+    samples |= {"input/force/motor/torque_nm": inputs["input/force/motor/torque_nm"]}
+    for transition in ("held", "discrete"):
+        observer = rigloop.observer(
+            path, sensors, acceleration_noise=[3e-4] * 11, independent=STATES, transition=transition, step_s=1e-3,
+            unknown=("wrench/hands/force_z_n", "wrench/hands/torque_x_nm"),
+            start_std=[1.0, *[1e-3] * 10, 1.0, *[0.1] * 10, 30.0, 10.0],
+            input_noise={"wrench/hands/force_z_n": 3.0, "wrench/hands/torque_x_nm": 60.0},
+        )  # fmt: skip
+        shown = observer.run(samples)
+        error = shown["wrench/hands/torque_x_nm"][500:] - hands[500:]
+        found[f"torque_{transition}_nm"] = float(np.sqrt(np.mean(error**2)))
+        found[f"observer_{transition}_us"] = _least(lambda: observer.run(samples))  # noqa: B023
+    return found
+
+
+def _least(work: Callable[[], Any]) -> float:
+    times = []
+    for _ in range(ROUNDS):
+        begun = time.perf_counter()
+        work()
+        times.append((time.perf_counter() - begun) / CYCLES * 1e6)
+    return min(times)
+
+
+def reference(name: str) -> dict[str, Any]:
+    """Columns of an exact solution."""
+    with (REFERENCES / f"{name}.csv").open() as file:
+        head, *rows = csv.reader(file)
+    return dict(zip(head, np.array(rows, dtype=float).T, strict=True))
+
+
+def spun_up(folder: Path) -> float:
+    """Largest error of the tip of the beam that is spun up to 6 rad/s, m."""
+    made = MechanismBuilder("spin_up").angle("turn").point("P", position_m=(1, 0, 0), moves="xy")
+    made.rotation("turn", angle="turn", axis=(0, 0, 1), zero=(1, 0, 0), point="P", centre_m=(0, 0, 0))  # fmt: skip
+    made.flexible_body(
+        "beam", points=[(0, 0, 0), "P"], axis=(0, 0, 1), frame="root", modes=5,
+        beam={"line_m": [(0, 0, 0), (10, 0, 0)], "density_kg_m3": 3000.0, "youngs_pa": 7e10, "area_m2": 4e-4,
+              "second_moment_m4": 2e-7, "nodes": {"root": 0.0, "tip": 1.0}},
+    )  # fmt: skip
+    made.output("tip/w_m", "flexible_body.beam.tip_bent2_m").guide("hub", coordinate="turn")
+    body = rigloop.mechanism(made.save(folder), step_s=1e-3)
+    exact = reference("spin_up_fast")
+    t = 1e-3 * np.arange(1, round(exact["t"][-1] * 1e3) + 1)
+    a, w = 2.0 * math.pi / 15.0, 6.0 / 15.0
+    rising = t <= 15.0
+    turned = np.where(rising, w * (t * t / 2.0 - (1.0 - np.cos(a * t)) / a**2), 6.0 * (t - 7.5))
+    rate = np.where(rising, w * (t - np.sin(a * t) / a), 6.0)
+    pushed = np.where(rising, w * (1.0 - np.cos(a * t)), 0.0)
+    return _worst(body, "hub", (turned, rate, pushed), t, exact, ("tip/w_m", "w_tip"))
+
+
+def cranked(folder: Path) -> float:
+    """Largest error of the middle of the crank's rod, m."""
+    made = MechanismBuilder("flexible_crank").angle("theta", initial_rate_rad_s=150.0)
+    made.point("A", position_m=(0.15, 0, 0), moves="xy").point("B", position_m=(0.45, 0, 0), moves="x")  # fmt: skip
+    made.rigid_body(
+        "crank", points=[(0, 0, 0), "A"], axis=(0, 0, 1), angle="theta", mass_kg=0.36, centre_m=(0, 0, 0),
+        inertia_kg_m2=0.002727,
+    )  # fmt: skip
+    made.mass("slider", point="B", mass_kg=0.075552)
+    made.flexible_body(
+        "rod", points=["A", "B"], axis=(0, 0, 1), frame=("a", "b"), modes=3, stiffening=False,
+        beam={"line_m": [(0.15, 0, 0), (0.45, 0, 0)], "density_kg_m3": 7870.0, "youngs_pa": 2e11, "area_m2": 6.4e-5,
+              "second_moment_m4": 3.413333333333334e-10, "nodes": {"a": 0.0, "mid": 0.5, "b": 1.0}},
+    )  # fmt: skip
+    made.output("rod/w_mid_m", "flexible_body.rod.mid_bent2_m").guide("drive", coordinate="theta")
+    body = rigloop.mechanism(made.save(folder), step_s=5e-5)
+    exact = reference("flexible_crank_guided")
+    t = 5e-5 * np.arange(1, round(exact["t"][-1] / 5e-5) + 1)
+    guide = (150.0 * t, np.full(len(t), 150.0), np.zeros(len(t)))
+    return _worst(body, "drive", guide, t, exact, ("rod/w_mid_m", "w_mid"))
+
+
+def _worst(body: Any, of: str, guide: Any, t: Any, exact: Any, shown: tuple[str, str]) -> float:
+    names = ("position_rad", "rate_rad_s", "acceleration_rad_s2")
+    ports = {f"guide/{of}/{name}": values for name, values in zip(names, guide, strict=True)}
+    rate = guide[1][0] if of == "drive" else 0.0
+    body.reset(dict(zip(ports, (0.0, rate, 0.0), strict=True)))
+    found = body.run(ports)[shown[0]]
+    at = np.round(exact["t"][1:] / (t[1] - t[0])).astype(int) - 1
+    return float(np.max(np.abs(found[at] - exact[shown[1]][1:])))
+
+
+def flops() -> dict[str, float]:
+    """Operations, and each as a share of the printed number."""
+    found = {}
+    for modes in (1, 5, 10):
+        for of, count in operations(modes).items():
+            found[f"flops_{of}_{modes}"] = float(count)
+            found[f"flops_{of}_{modes}_share"] = count / PRINTED[of][modes]
+    return found
+
+
+def chain_times(folder: Path) -> dict[str, float]:
+    """Times of the chain, and of Exudyn's."""
+    found = times_us(folder / "chain")
+    if find_spec("exudyn") is None:
+        return found
+    from peers.exudyn_chain import step_us
+
+    theirs = step_us(10, 5, LENGTH_M, SIDE_M)
+    return found | {
+        "exudyn_ms_us": theirs,
+        "exudyn_rk4_ratio": theirs / found["chain_ms_rk4_us"],
+        "exudyn_ratio": theirs / found["chain_ms_semi_implicit_euler_us"],
+    }
+
+
+def main(
+    build: Annotated[bool, typer.Option(help="Build the kernels, and measure nothing.")] = False,
+    only: Annotated[list[str] | None, typer.Option(help=f"Any of {', '.join(PARTS)}.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write the figures here.")
+    ] = None,
+) -> None:
+    """Measure bodies that bend."""
+    global ROUNDS
+    if build:
+        ROUNDS = 1
+    parts = only or PARTS
+    found: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if "column" in parts:
+            found |= column_times(folder)
+        if "motions" in parts:
+            found |= {"spin_up_m": spun_up(folder), "crank_m": cranked(folder)}
+        if "chain" in parts:
+            found |= chain_times(folder)
+        if "flops" in parts:
+            found |= flops()
+    if json_file:
+        json_file.write_text(json.dumps(found, indent=2))
+    lost = []
+    for key, value in found.items():
+        bar = 1.0 if key.endswith("_share") else BARS.get(key)
+        if (bar is not None and value > bar) or value < LEAST.get(key, value):
+            lost.append(key)
+        told = f"   bar {bar:g}" if bar is not None else ""
+        told = f"   bar {LEAST[key]:g} or more" if key in LEAST else told
+        print(f"{key:28} {value:12.4g}{told}")
+    print("all bars hold" if not lost else f"missed: {', '.join(lost)}")
+    raise typer.Exit(1 if lost and not build else 0)
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,24 @@
+"""The order of the steps beside each: a network that sorts whole arrays, and the ends of a log."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from io_bridge.logs.faults.steps import BESIDE, CHUNK, in_order, measure_steps
+
+
+def test_the_network_sorts():
+    # Knuth: one that sorts all zeros and ones sorts everything
+    bits = np.array([*itertools.product((0.0, 1.0), repeat=8)]).T
+    assert np.array_equal(np.array(in_order(bits)), np.sort(bits, axis=0))
+
+
+@pytest.mark.parametrize("n", [4, 7, 9, 30, CHUNK + 3])
+def test_what_is_expected_of_a_step_is_the_middle_of_those_beside_it(n):
+    value = np.cumsum(np.random.default_rng(n).normal(size=n))
+    steps = measure_steps(value, np.ones(n - 1), np.full(n, 1e-9))
+    size = np.diff(value)
+    for i in {*range(min(n - 1, 12)), *range(max(0, n - 13), n - 1), n // 2 - 1}:
+        beside = [*size[max(0, i - BESIDE) : i], *size[i + 1 : i + 1 + BESIDE]]
+        assert steps.expected[i] == np.median(beside)
