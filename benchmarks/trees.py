@@ -7,7 +7,7 @@ arm        seven pins in space from a URDF: reading, generation, compilation and
 chain      pins about x, y and z in turn, `--links` of them: accelerations, ns a hinge, beside MuJoCo and Pinocchio
 tree       thirty pins in a random tree: accelerations, beside the same two
 loops      spatial steering and a double-wishbone axle: a step in the file's coordinates and in those of the tree, and
-           whether `rigloop model show` advises the cheaper one
+           whether `rigloop model show` advises the cheaper one, or says that they are too near to rank
 pendulums  a hundred of 1 m, let go horizontally, for 10 s: errors at 2 and 1 ms against a run at 0.1 ms
 
 Accelerations are timed inside the kernel's own text: a loop in C around the routine, positions changed a little each
@@ -31,7 +31,7 @@ from peers.kernel_loop import loop_text
 from peers.tree_cases import DAMPING, arm_urdf, chain, pendulums, random_tree
 from peers.tree_models import mujoco_model, mujoco_us, pinocchio_model, pinocchio_us
 
-from codegen.analysis.formulation_costs import CLOSES, formulation_costs
+from codegen.analysis.formulation_costs import CLOSES, NEAR, formulation_costs
 from codegen.description.mechanism import Mechanism, load
 from codegen.importers.natural import write
 from codegen.importers.robot_file import import_file
@@ -180,7 +180,9 @@ def loops(folder: Path) -> dict[str, float | str]:
             options = KernelOptions(formulation=formulation, step_s=1e-3)
             us, _ = timed(mechanism, folder, 12_000, options)
             found[f"{name}/{formulation}_us"] = us["step_us"]
-        found[f"{name}/advised"] = formulation_costs(mechanism).advised
+        costs = formulation_costs(mechanism)
+        found[f"{name}/advised"] = costs.advised
+        found[f"{name}/margin"] = 1.0 / NEAR if costs.is_near else 1.0
     return found
 
 
@@ -255,7 +257,8 @@ def main(
         found |= loops(folder)
         for case in ("steering_rack", "wishbone_axle"):
             cheaper = min(CLOSES, key=lambda f, case=case: found[f"{case}/{f}_us"])
-            if found[f"{case}/advised"] != cheaper:
+            advised_us = found[f"{case}/{found[f'{case}/advised']}_us"]
+            if advised_us > found[f"{case}/margin"] * found[f"{case}/{cheaper}_us"]:
                 missed.append(f"{case}: {cheaper} is cheaper than what is advised")
         if with_pendulums:
             found |= {f"pendulums/{key}": value for key, value in swinging(folder).items()}

@@ -29,6 +29,7 @@ CLOSES: tuple[Formulation, ...] = ("ali3p", "semi_recursive")  # loops, with sti
 MOST_COUNTED = 40  # coordinates of an open chain: ordering 60 of them takes most of a minute
 LONG = 64  # joint coordinates up to which a tree is written in lines, which its loops do not beat
 AT_ONCE = 3.0  # operations a cycle
+NEAR = 0.7  # of the cycles of another one: steps that are timed differ from counts by up to a third
 
 
 @dataclass(frozen=True)
@@ -55,11 +56,12 @@ class FormulationCost:
 
 @dataclass(frozen=True)
 class Costs:
-    """All formulations; the one that is advised, and why."""
+    """All formulations; the one that is advised, and why; `is_near`: another one may as well be the cheaper."""
 
     found: tuple[FormulationCost, ...]
     advised: str
     reason: str
+    is_near: bool = False
 
 
 def formulation_costs(mechanism: Mechanism) -> Costs:
@@ -117,9 +119,11 @@ def _advised(found: tuple[FormulationCost, ...], *, has_loops: bool) -> Costs:
         return Costs(found, "", "no formulation takes it")
     best = min(closing, key=lambda cost: cost.cycles)
     others = [cost for cost in closing if cost is not best]
-    words = "closes the loops with stiff forces implicit"
+    words, is_near = "closes the loops with stiff forces implicit", False
     if others:
-        words += (
-            f", at {best.cycles / others[0].cycles:.2f} of the cycles of '{others[0].formulation}'"
-        )
-    return Costs(found, best.formulation, words)
+        share = best.cycles / others[0].cycles
+        words += f", at {share:.2f} of the cycles of '{others[0].formulation}'"
+        is_near = share > NEAR
+        if is_near:
+            words += ": too near for counts to rank, so time both where it matters"
+    return Costs(found, best.formulation, words, is_near)

@@ -4,8 +4,9 @@ Each link is ten inertial parameters p about its own frame, in which all joint f
 
     p = [xx yy zz xy xz yz  x y z  m] a link:  inertia about the origin, integral of x dm, mass
 
-A turn or slide has one force, a ball the moment about its point, a free body moment and force, in its own axes. What
-springs, dampers, weights and constant inputs of the file do is taken off: the rest is what drives have to give.
+A turn, screw or slide has one force, a ball the moment about its point, a free body moment and force, in its own
+axes. What springs, dampers, weights and constant inputs of the file do is taken off: the rest is what drives have to
+give.
 
 Source: Luh, Walker and Paul 1980; Atkeson, An and Hollerbach 1986 (linear in inertial parameters).
 """
@@ -25,6 +26,7 @@ from codegen.expressions.emit import NUMPY, Assign, Cost, Emitter, Syntax
 from codegen.expressions.evaluated import Evaluated
 from codegen.expressions.standalone import C99, Function, Numbers, c_files, numpy_file
 from codegen.kernels.frozen import frozen
+from codegen.topology.joints import SINGLE
 from codegen.tree.mechanism import TreeMechanism, flexible, in_joint_coordinates
 from codegen.tree.transmission import transmitted
 
@@ -33,7 +35,7 @@ PARAMETERS = ("xx", "yy", "zz", "xy", "xz", "yz", "x", "y", "z", "m")
 
 @dataclass(frozen=True)
 class JointForce:
-    """One force or moment: `coordinate` is that of a turn or slide, None of a component of a ball or free body."""
+    """One force or moment: `coordinate` is that of a turn, screw or slide, None of a part of a ball or free body."""
 
     name: str
     kind: str
@@ -123,12 +125,12 @@ def inverse_dynamics(mechanism: Mechanism) -> TreeInverse:
     handed = transmitted(chain, tree.loads)
     forces = []
     for link, wrench in zip(chain.links, handed, strict=True):
-        if link.kind in ("turn", "slide"):
+        if link.kind in SINGLE:
             i = link.coordinates[0]
-            along = wrench.moment[2] if link.kind == "turn" else wrench.force[2]
+            along = link.along(wrench.moment[2], wrench.force[2])
             value = graph.lift(along + link.rotor * link.qdd[0])
             value = value - tree.loads.forces.get(i, graph.zero)
-            unit = "Nm" if link.kind == "turn" else "N"
+            unit = "N" if link.kind == "slide" else "Nm"
             name = tree.made.system.coordinates[i].name
             forces.append(JointForce(name, link.kind, unit, i, value))
             continue

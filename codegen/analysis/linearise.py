@@ -105,6 +105,8 @@ def linearise_step(
     rest = np.array(guide if len(guide) else _guides_of_file(info, kernel), float)
     if kernel.reset(*rest) != 0:
         raise LinearisationError(f"it cannot be assembled at its guides {rest.tolist()}")
+    if not len(rest) and not signals:
+        raise LinearisationError("nothing goes into it: it has no guide, and no signal was named")
     settled = _settle(kernel, rest, round(settle_s / step_s), round(1.0 / step_s))
     at = np.array(kernel.memory)
     inputs = (*module.READ_PORTS[: 3 * n_guides], *signals)

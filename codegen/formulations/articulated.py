@@ -221,6 +221,7 @@ def _upright(links: Sequence[ChainLink | LoopLink]) -> list[Step]:
     places = ", ".join(map(str, balls))
     return [
         lines(
+            "(void)w;",
             f"static const int quaternions[] = {{{places}}};",
             f"for (int k = 0; k < {len(balls)}; k++) {{",
             "    real *const e = s->q + quaternions[k], *const rate = s->qd + quaternions[k];",

@@ -20,6 +20,7 @@ MOST_DEPTH = 400  # below the limit of MuJoCo's own reader
 MOST_ELEMENTS = 100_000
 MOST_SHAPE_BYTES = 256 << 20
 CHUNK = 1 << 16
+NO_AXIS = "its axis has no direction"
 SHAPES = ("mesh", "hfield", "texture", "skin", "flexcomp")  # elements that name a file
 MOST_FILES = 64  # that include each other
 
@@ -76,6 +77,15 @@ def parse(path: Path) -> Element:
         raise refused(problem, "take them out: no robot file needs them") from None
     except (ParseError, ValueError, LookupError) as error:
         raise refused(f"is not XML ({error})", "correct the line") from None
+
+
+def is_nothing(numbers: str) -> bool:
+    """Return whether an attribute is a row of zeros: no direction, and no quaternion."""
+    try:
+        values = [float(word) for word in numbers.split()]
+    except ValueError:
+        return False  # whoever reads it says so
+    return bool(values) and not any(values)
 
 
 def family(path: Path) -> list[tuple[Path, Element]]:

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from codegen.importers.document import family
+from codegen.importers.document import NO_AXIS, family, is_nothing
 from codegen.importers.tree import Tree
+from rig_configs.mistakes import Mistake
 
 ROOT = "mujoco"
 
@@ -37,6 +38,21 @@ KNOWN = {
     "weld": "name class active body1 body2 anchor site1 site2 relpose torquescale",
     "option": "gravity wind density viscosity",  # reported with the compiled model
 }
+
+
+def mistakes(path: Path) -> list[Mistake]:
+    """Every direction and quaternion of zeros at once; MuJoCo would stop at the first."""
+    found = []
+    for element in _elements(path):
+        key = f"{element.tag} {element.get('name', '-')}"
+        for attribute, problem, remedy in (
+            ("axis", NO_AXIS, "write its direction"),
+            ("quat", "its quaternion is zero", "write 1 0 0 0 for no turn"),
+        ):
+            value = element.get(attribute)
+            if value is not None and is_nothing(value):
+                found.append(Mistake(path.name, f"{key}.{attribute}", problem, remedy, value))
+    return found
 
 
 def read(mujoco: Any, path: Path) -> Any:

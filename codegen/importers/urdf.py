@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from codegen.importers.document import parse
+from codegen.importers.document import NO_AXIS, is_nothing, parse
 from codegen.importers.tree import Names, Tree
 from rig_configs.mistakes import Mistake, near
 
@@ -19,8 +20,11 @@ CARRIED = frozenset(
 )  # fmt: skip
 
 
+TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar", "ball", "spherical")
+
+
 def mistakes(path: Path) -> list[Mistake]:
-    """Every broken reference of the file at once; MuJoCo would stop at the first."""
+    """Every broken reference and impossible joint of the file at once; MuJoCo would stop at the first."""
     root = parse(path)
     file = path.name
     links = [link.get("name", "") for link in root.findall("link")]
@@ -30,6 +34,7 @@ def mistakes(path: Path) -> list[Mistake]:
         for name in sorted(n for n, times in names.items() if times > 1):
             found.append(Mistake(file, f"{kind} {name}", "is there twice", "rename one"))
     moved: dict[str, str] = {}
+    broken = False
     for joint in root.findall("joint"):
         key = f"joint {joint.get('name', '')}"
         for end in ("parent", "child"):
@@ -38,6 +43,7 @@ def mistakes(path: Path) -> list[Mistake]:
             if link not in links:
                 problem = f"{end} {link!r} is no link" if link else f"has no {end}"
                 found.append(Mistake(file, key, problem, near(link, links)))
+                broken = True
         child = joint.find("child")
         name = "" if child is None else child.get("link", "")
         if name in moved:
@@ -45,7 +51,50 @@ def mistakes(path: Path) -> list[Mistake]:
             remedy = "give each link one parent; close loops in MJCF"
             found.append(Mistake(file, key, problem, remedy))
         moved.setdefault(name, key)
-    return found
+        kind = joint.get("type", "")
+        if kind not in TYPES:
+            problem = f"type {kind!r} is none of URDF" if kind else "has no type"
+            found.append(Mistake(file, key, problem, near(kind, TYPES)))
+        axis = joint.find("axis")
+        if axis is not None and kind != "fixed" and is_nothing(axis.get("xyz", "")):
+            found.append(
+                Mistake(file, f"{key}.axis", NO_AXIS, "write its direction", axis.get("xyz"))
+            )
+    roots = [name for name in links if name not in moved]
+    for name in roots[1:]:
+        problem = f"hangs on nothing: {roots[0]!r} is the root"
+        found.append(Mistake(file, f"link {name}", problem, "give it a joint whose child it is"))
+    # of a tree that hangs together
+    return found if broken else [*found, *_without_mass(root, file)]
+
+
+def _without_mass(root: Element, file: str) -> Iterator[Mistake]:
+    """Links that a joint moves though neither they nor what hangs on them has mass."""
+    heavy = {
+        link.get("name", "")
+        for link in root.findall("link")
+        # without <inertial> the mass is that of the shapes
+        if any(mass.get("value", "0").strip("0.+ ") for mass in link.iter("mass"))
+        or (link.find("inertial") is None and link.find("collision") is not None)
+    }
+    hung: dict[str, list[str]] = {}
+    moving = []
+    for joint in root.findall("joint"):
+        parent, child = (
+            "" if end is None else end.get("link", "")
+            for end in (joint.find("parent"), joint.find("child"))
+        )
+        hung.setdefault(parent, []).append(child)
+        if joint.get("type") != "fixed":
+            moving.append((joint.get("name", ""), child))
+    for name, child in moving:
+        waiting, seen = [child], set()
+        while waiting and not seen & heavy:
+            seen.add(waiting[-1])
+            waiting += [k for k in hung.get(waiting.pop(), []) if k not in seen]
+        if not seen & heavy:
+            problem = f"moves {child!r}, which has no mass, nor has anything that hangs on it"
+            yield Mistake(file, f"joint {name}", problem, "give it an <inertial>, or fix the joint")
 
 
 def read(mujoco: Any, path: Path) -> Any:

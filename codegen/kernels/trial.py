@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.description.mechanism import Mechanism, ports
+from codegen.equations.program import Program
 from codegen.kernels.build import compile_shared
 from codegen.kernels.generate import program
 from codegen.options.options import KernelOptions
@@ -111,20 +112,50 @@ class Trial:
 
     def __init__(self, mechanism: Mechanism, options: KernelOptions) -> None:
         self.mechanism, self.options = mechanism, options
-        self._library = _library(mechanism, options)
+        made = program(mechanism, options)
+        # those that it steps may be others than the file's
+        self._n_shown = len(made.mechanism.system.coordinates) + len(mechanism.outputs)
+        self._library = _library(made, options)
 
     def run(self, motion: Motion, *, is_timed: bool = True) -> Tried:
         """Step it through a motion; a short one several times where it is timed."""
         every = round(motion.row_s / self.options.step_s)
-        tried = _run(self._library, self.mechanism, self.options, motion, every)
+        tried = self._run(motion, every)
         spent = tried.call_ns * every * max(1, len(tried.rows))
         repeats = 0
         while is_timed and not tried.problem and spent < ENOUGH_S * 1e9 and repeats < MOST_REPEATS:
-            again = _run(self._library, self.mechanism, self.options, motion, every)
+            again = self._run(motion, every)
             tried = min(tried, again, key=lambda t: t.call_ns)
             spent += again.call_ns * every * len(again.rows)
             repeats += 1
         return tried
+
+    def _run(self, motion: Motion, every: int) -> Tried:
+        library, mechanism, options = self._library, self.mechanism, self.options
+        rows, ns = np.zeros((motion.rows, self._n_shown)), np.zeros(motion.rows)
+        guide, signal = motion.inputs(mechanism, np.zeros(1))
+        status = library.trial_start(guide.ctypes.data, signal.ctypes.data)
+        if status != 0:
+            return Tried(rows[:0], math.nan, f"does not start: {STATUSES[status]}")
+        at_a_time = max(1, CHUNK // every)
+        for first in range(0, motion.rows, at_a_time):
+            count = min(at_a_time, motion.rows - first)
+            steps = np.arange(first * every + 1, (first + count) * every + 1, dtype=np.float64)
+            times: Array = steps * options.step_s
+            guide, signal = (
+                np.ascontiguousarray(given) for given in motion.inputs(mechanism, times)
+            )
+            done = library.trial_run(
+                count, every, guide.ctypes.data, signal.ctypes.data,
+                rows[first:].ctypes.data, ns[first:].ctypes.data,
+            )  # fmt: skip
+            if done < count * every:
+                good = first + done // every
+                at_s = options.step_s * (first * every + done)
+                words = STATUSES[library.trial_status()]
+                call_ns = _typical(ns[:good]) / every
+                return Tried(rows[:good], call_ns, f"stops after {at_s:.4g} s: {words}")
+        return Tried(rows, _typical(ns) / every, "")
 
     def iterations(self) -> int:
         """Return how many iterations the last call took."""
@@ -150,8 +181,7 @@ class Trial:
         if (status := self._library.trial_start(*(given.ctypes.data for given in begin))) != 0:
             raise ValueError(f"does not start: {STATUSES[status]}")
         ns = np.zeros(steps + WARM_UP)
-        n_shown = len(self.mechanism.system.coordinates) + len(self.mechanism.outputs)
-        rows = np.zeros((SINGLES, n_shown))
+        rows = np.zeros((SINGLES, self._n_shown))
         done, count = 0, first
         while done < len(ns):
             count = min(count, len(ns) - done)
@@ -166,10 +196,10 @@ class Trial:
         return ns[WARM_UP:]
 
 
-def _library(mechanism: Mechanism, options: KernelOptions) -> ctypes.CDLL:
+def _library(made: Program, options: KernelOptions) -> ctypes.CDLL:
     with tempfile.TemporaryDirectory(prefix="trial-") as folder:
         work = Path(folder)
-        for name, text in c99.trial(program(mechanism, options)).items():
+        for name, text in c99.trial(made).items():
             (work / name).write_text(text)
         compile_shared(work, "trial.so", options)
         library = ctypes.CDLL(str(work / "trial.so"))
@@ -177,34 +207,6 @@ def _library(mechanism: Mechanism, options: KernelOptions) -> ctypes.CDLL:
     library.trial_run.argtypes = [ctypes.c_long, ctypes.c_long] + [ctypes.c_void_p] * 4
     library.trial_start.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     return library
-
-
-def _run(
-    library: ctypes.CDLL, mechanism: Mechanism, options: KernelOptions, motion: Motion, every: int
-) -> Tried:
-    n_shown = len(mechanism.system.coordinates) + len(mechanism.outputs)
-    rows, ns = np.zeros((motion.rows, n_shown)), np.zeros(motion.rows)
-    guide, signal = motion.inputs(mechanism, np.zeros(1))
-    status = library.trial_start(guide.ctypes.data, signal.ctypes.data)
-    if status != 0:
-        return Tried(rows[:0], math.nan, f"does not start: {STATUSES[status]}")
-    at_a_time = max(1, CHUNK // every)
-    for first in range(0, motion.rows, at_a_time):
-        count = min(at_a_time, motion.rows - first)
-        steps = np.arange(first * every + 1, (first + count) * every + 1, dtype=np.float64)
-        times: Array = steps * options.step_s
-        guide, signal = (np.ascontiguousarray(given) for given in motion.inputs(mechanism, times))
-        done = library.trial_run(
-            count, every, guide.ctypes.data, signal.ctypes.data,
-            rows[first:].ctypes.data, ns[first:].ctypes.data,
-        )  # fmt: skip
-        if done < count * every:
-            good = first + done // every
-            at_s = options.step_s * (first * every + done)
-            words = STATUSES[library.trial_status()]
-            call_ns = _typical(ns[:good]) / every
-            return Tried(rows[:good], call_ns, f"stops after {at_s:.4g} s: {words}")
-    return Tried(rows, _typical(ns) / every, "")
 
 
 def _typical(ns: Array) -> float:

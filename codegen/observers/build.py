@@ -26,7 +26,7 @@ def build_observer(
     spec : ObserverSpec
         State, sensors and unknown inputs.
     mechanism, options, on_stage
-        As of `codegen.kernels.build.build_kernel`; the kernel inside is one of ALI3-P.
+        As of `codegen.kernels.build.build_kernel`; the kernel inside is of one of `spec.FORMULATIONS`.
 
     Returns
     -------

@@ -8,7 +8,7 @@ With x = [z, zd, f], f unknown inputs, every exact slope is a directional one. A
 
 and then, at fixed qdd and lam,
 
-    rest = (phi_ddot)_(q,qd) (dq, dqd),   left = (force - phi_q^T lam)_(q,qd,f) (dq, dqd, df)
+    rest = (phi_ddot)_(q,qd) (dq, dqd),   left = (force - mass qdd - phi_q^T lam)_(q,qd,f) (dq, dqd, df)
     T s = -phi_q^T rest,   (R^T M R) dzdd = R^T (left - M s),   dqdd = s + R dzdd
     T x = left - M dqdd,   dlam = phi_q x
 
@@ -21,7 +21,7 @@ is of third order.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from codegen.description.mechanism import Mechanism
@@ -33,6 +33,7 @@ from codegen.formulations import independent
 from codegen.observers.resolve import Resolved, resolve
 from codegen.observers.spec import ObserverSpec
 from codegen.options.options import KernelOptions
+from codegen.tree.over_joints import with_twin
 
 
 @dataclass(frozen=True)
@@ -43,17 +44,19 @@ class ObserverProgram:
     resolved: Resolved
 
 
-def build(mechanism: Mechanism, spec: ObserverSpec, step_s: float) -> ObserverProgram:
-    """Program of an observer model.
+def build(mechanism: Mechanism, spec: ObserverSpec, options: KernelOptions) -> ObserverProgram:
+    """Program of an observer model, over the coordinates that a kernel of these options has.
 
     Raises
     ------
     MechanismError
         With every mistake of the specification.
     """
-    resolved = resolve(mechanism, spec)
-    options = KernelOptions(step_s=step_s, formulation="independent", presolve=False)
-    base = independent.build(mechanism, options)
+    resolved = resolve(mechanism, spec, options.formulation)
+    own = KernelOptions(step_s=options.step_s, formulation="independent", presolve=False)
+    base = independent.build(resolved.observed.made, own)
+    if resolved.observed.tree is not None:
+        base = with_twin(base, resolved.observed.tree)
     of = _Slopes(base)
     multipliers = {of.graph.var(f"row_lam {r}"): e for r, e in enumerate(of.row_lam)}
     readings = [of.graph.substitute(sensor.reading, multipliers) for sensor in resolved.sensors]
@@ -112,8 +115,11 @@ class _Slopes:
         work = graph.total(
             (1.0, lam * graph.tangent(e, along_q)) for lam, e in zip(self.lam, phi, strict=True)
         )
+        swung = self._swung(along_q)
         left = [
-            graph.tangent(system.force.get(i, graph.zero), pushed) / base.unit - graph.diff(work, q)
+            graph.tangent(system.force.get(i, graph.zero), pushed) / base.unit
+            - graph.diff(work, q)
+            - graph.total(swung[i]) / base.unit
             for i, q in enumerate(self.q)
         ]
         rows = [
@@ -139,6 +145,17 @@ class _Slopes:
                 _stored("reading_slope", [graph.tangent(e, felt) for e in readings]),
             ),
         ]  # fmt: skip
+
+    def _swung(self, along_q: Mapping[Expr, Expr]) -> list[list[tuple[float, Expr]]]:
+        """Terms of mass_q dq qdd, of a mass matrix that depends on the pose."""
+        found: list[list[tuple[float, Expr]]] = [[] for _ in self.q]
+        for (i, j), mass in sorted(self.base.presolved.system.mass.items()):
+            slope = self.graph.tangent(mass, along_q)
+            if not slope.is_zero:
+                found[i].append((1.0, slope * self.qdd[j]))
+                if i != j:
+                    found[j].append((1.0, slope * self.qdd[i]))
+        return found
 
     def _row(self, r: int) -> list[tuple[tuple[int, int], Expr]]:
         x = [self.graph.var(f"x {i}") for i in range(len(self.q))]

@@ -7,15 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from codegen.options.options import Formulation
+
 # options of the kernel inside that are not for anyone to give. Linear constraints stay: the kernel's coordinates are
 # those of the model, one for one; and parameters stay tunable in both
 FIXED: dict[str, Any] = {
     "presolve": False,
-    "formulation": "ali3p",
     "wrapper": "class",
     "precision": "float64",
     "frozen": False,
 }
+# of the kernel inside, whose coordinates are those of the model: of the file, or of its joints
+OF_JOINTS: tuple[Formulation, ...] = ("semi_recursive", "composite", "articulated", "riccati")
+FORMULATIONS: tuple[Formulation, ...] = ("ali3p", *OF_JOINTS)
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,10 @@ EXPLICIT: tuple[Integrator, ...] = ("forward_euler", "semi_implicit_euler", "rk4
 INDEX_3: tuple[Formulation, ...] = ("ali3p", "semi_recursive")
 # those that take rows of more than 1000 repetitions
 LONG_ROWS: tuple[Formulation, ...] = ("articulated", "riccati")
+# those whose rows are held on accelerations or rates
+STABILISED: tuple[Formulation, ...] = ("index1", "penalty", "hamiltonian", "composite")
+WITHOUT_ROWS: tuple[Formulation, ...] = ("articulated", "riccati")
+WITH_ROWS: tuple[Formulation, ...] = (*INDEX_3, *STABILISED, "independent")
 # integrators of each formulation; the first is its default
 INTEGRATORS: dict[Formulation, tuple[Integrator, ...]] = {
     "ali3p": IMPLICIT,
@@ -165,15 +169,25 @@ class KernelOptions:
         if self.reuse != "none" and self.projection == "A":
             problem = "projection = 'A' factors anew"
             yield Wrong("reuse", self.reuse, problem, "give projection = 'B' or 'none'")
-        for names, owners in (
-            (("projection", "reuse", "reaction"), INDEX_3),
-            (("xi", "omega_rad_s"), ("index1", "penalty", "hamiltonian", "composite")),
+        integrator = self.integrator or allowed[0]
+        for names, chosen, owners in (
+            (("projection", "reuse", "reaction"), self.formulation, INDEX_3),
+            (("xi", "omega_rad_s"), self.formulation, STABILISED),
+            (("kappa", "alpha", "residual_limit"), self.formulation, WITH_ROWS),
+            (("rho_inf",), integrator, ("generalized_alpha",)),
+            (("newmark_beta", "newmark_gamma"), integrator, ("newmark",)),
         ):
             for name in names:
                 value = getattr(self, name)
-                if self.formulation not in owners and value != KernelOptions.__dict__[name]:
+                if chosen not in owners and value != KernelOptions.__dict__[name]:
                     known = ", ".join(map(repr, owners))
                     yield Wrong(name, value, f"means something to {known} only", "leave it out")
+        if self.formulation not in WITH_ROWS and integrator != "trapezoidal":
+            for name in ("iterations", "tolerance"):
+                value = getattr(self, name)
+                if value != KernelOptions.__dict__[name]:
+                    problem = f"'{self.formulation}' by '{integrator}' iterates nothing"
+                    yield Wrong(name, value, problem, "leave it out")
 
     @property
     def inner_step_s(self) -> float:

@@ -8,6 +8,8 @@ from codegen.expressions.dag import Expr, evaluate
 from codegen.pose.sparse import LARGE, factorised, rows_of
 from codegen.system.system import System
 
+NOISE = 1e-15  # of the largest mass: what round-off leaves of an inertia that is none
+
 
 def built_pose(system: System) -> tuple[np.ndarray, np.ndarray]:
     """Jacobian and mass matrix as numbers, at the pose that the file gives."""
@@ -59,10 +61,15 @@ def require_mass(system: System) -> None:
         if c.q in system.defined and mass[c.index, c.index] == 0.0:
             # foreshortening takes part by products alone, whose sign may be either: the rest is no less than zero
             mass[c.index, :] = mass[:, c.index] = 0.0
+    # each coordinate in a unit of its own, so that a light body beside a heavy one is not taken for none
+    own = np.diag(mass)
+    unit = np.sqrt(np.where(own > NOISE * max(1.0, own.max(initial=0.0)), own, 1.0))
+    jac, mass = jac / unit, mass / np.outer(unit, unit)
+    jac = jac / np.maximum(np.linalg.norm(jac, axis=1), NOISE)[:, None]
     motions = (_loose if len(mass) < LARGE else _loose_sparse)(jac, mass)
     if not motions:
         return
-    share = np.linalg.norm(np.array(motions), axis=0)
+    share = np.linalg.norm(np.array(motions) / unit, axis=0)
     moving = {c.q: c.name for c in system.coordinates if share[c.index] > 0.1 * share.max()}
     bodies = _bodies_of(set(moving), system)
     if not bodies:

@@ -116,6 +116,8 @@ class KernelText:
         self._tables += [spelled(table, program.options.precision) for table in tables]
         signature = SIGNATURES.get(routine.name, "Work *restrict w, State *restrict s")
         unused = [name for name in ("w", "s", "after") if f"*restrict {name}" in signature]
+        if "*weight" in signature and not any(parts):
+            unused.append("weight")  # a tree has nothing to factorise
         title = comment(f"{routine.title}; {cost}")
         texts = []
         if len(parts) > 1:

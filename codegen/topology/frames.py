@@ -1,8 +1,8 @@
 """A frame for each link, placed so that its transformation from the parent's frame has as many zeros as may be.
 
-The z axis of a turn or slide is its axis. The x axis lies along the common normal to the axis of the link's largest
-branch, and the origin at its foot; then that branch follows by a turn about x, a step along x, a turn about z and a
-step along z (Denavit and Hartenberg, as modified by Khalil and Kleinfinger 1986):
+The z axis of a turn, screw or slide is its axis. The x axis lies along the common normal to the axis of the link's
+largest branch, and the origin at its foot; then that branch follows by a turn about x, a step along x, a turn about z
+and a step along z (Denavit and Hartenberg, as modified by Khalil and Kleinfinger 1986):
 
     Rz(gamma) Tz(b)  Rx(alpha) Tx(d)  Rz(theta) Tz(h)
 
@@ -18,6 +18,7 @@ import numpy as np
 
 from codegen.flexible.reduced import AXES
 from codegen.topology.bending import BentNode, amplitudes_of, bent_node, structure_pose
+from codegen.topology.joints import SINGLE
 from codegen.topology.tree import Tree
 
 FLAT = 1e-9  # of the sine of an angle between axes
@@ -68,7 +69,7 @@ def frames(tree: Tree) -> list[np.ndarray]:
             continue
         omega, velocity = link.single.twist[:3], link.single.twist[3:]
         children = tree.children(n)
-        z = omega if link.kind == "turn" else velocity
+        z = velocity if link.kind == "slide" else omega
         main = max(children, key=lambda k: weight[k], default=None)
         inner = found[main] if main is not None else None
         # any point of the axis; a slide's may be anywhere
@@ -79,7 +80,7 @@ def frames(tree: Tree) -> list[np.ndarray]:
             foot = at + z * (z @ (centre - at))
             found[n] = _frame(_axes(centre - foot, z, None), foot)
             continue
-        straight = tree.links[main].kind in ("turn", "slide")  # type: ignore[index]
+        straight = tree.links[main].kind in SINGLE  # type: ignore[index]
         z_in, origin = inner[1:, 3] if straight else z, inner[1:, 0]
         at = origin if link.kind == "slide" else at
         across = np.cross(z, z_in)

@@ -1,4 +1,4 @@
-"""The freedom between two bodies as a row of single joints: slides, then a turn or a ball."""
+"""The freedom between two bodies as a row of single joints: a screw, or slides, then a turn or a ball."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 from codegen.topology.linear import SMALL, column_space, null_space
 
 # a body that bends may be fixed to what carries it; a node hangs on its frame by what bends
-Kind = Literal["fixed", "node", "turn", "slide", "ball", "free"]
+Kind = Literal["fixed", "node", "turn", "screw", "slide", "ball", "free"]
+SINGLE: tuple[Kind, ...] = ("turn", "screw", "slide")  # one coordinate along or about an axis
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,11 @@ class Single:
     kind: Kind
     twist: np.ndarray
     at: np.ndarray | None = None
+
+    @property
+    def lead(self) -> float:
+        """Travel along the axis for one rad, of a screw."""
+        return float(self.twist[:3] @ self.twist[3:]) if self.kind == "screw" else 0.0
 
 
 def taken_apart(twists: np.ndarray) -> list[Single] | None:
@@ -42,7 +48,7 @@ def taken_apart(twists: np.ndarray) -> list[Single] | None:
         twist = _unit(rest[:, 0])
         omega, velocity = twist[:3], twist[3:]
         if abs(omega @ velocity) > SMALL:
-            return None  # a screw
+            return None if slides.size else [Single("screw", twist)]
         ways = slides[3:] if slides.size else np.zeros((3, 0))
         along = ways.T @ omega
         # slides along the axis, or all across it, stay what they are when the body turns

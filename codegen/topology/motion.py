@@ -19,6 +19,7 @@ from codegen.system.vectors import Vector
 from codegen.topology.bending import bent_frame
 from codegen.topology.bodies import GROUND
 from codegen.topology.frames import frames, node_of
+from codegen.topology.joints import Single
 from codegen.topology.tree import Cut, Tree, spanning_tree
 
 OPEN = 1e-9  # m or rad; of a row that holds wherever the joints go
@@ -105,7 +106,7 @@ class Motion:
             place = parent @ before @ self.frames[n]
             values = [z[i] for i in link.coordinates]
             built = [self.tree.coordinates[i].initial for i in link.coordinates]
-            found.append(place @ moved(link.kind, values, built))
+            found.append(place @ moved(link.single, values, built))
         return found
 
     def natural(self, z: np.ndarray) -> dict[Expr, Any]:
@@ -158,15 +159,15 @@ class Motion:
         return z
 
 
-def moved(kind: str, values: Sequence[float], built: Sequence[float]) -> np.ndarray:
+def moved(single: Single, values: Sequence[float], built: Sequence[float]) -> np.ndarray:
     """Displacement of a joint in its own frame, from where it was built."""
-    made = np.eye(4, dtype=np.asarray(values).dtype)
+    kind, made = single.kind, np.eye(4, dtype=np.asarray(values).dtype)
     if kind == "fixed":
         return made
-    if kind == "turn":
+    if kind in ("turn", "screw"):
         turn = values[0] - built[0]
         c, s = np.cos(turn), np.sin(turn)
-        made[1:3, 1:3] = [[c, -s], [s, c]]
+        made[1:3, 1:3], made[3, 0] = [[c, -s], [s, c]], single.lead * turn
     elif kind == "slide":
         made[3, 0] = values[0] - built[0]
     else:
@@ -201,6 +202,14 @@ def add_scalars(motion: Motion) -> None:
             tree.scalars[c.q] = (weights, offset)
             break
     motion.loose = [c for c in motion.loose if c.q not in tree.scalars]
+
+
+def keep_guided(motion: Motion) -> None:
+    """Keep a guided coordinate that is no joint's as one of its own, bound by a row."""
+    known = {c.scalar for c in motion.tree.coordinates} | {c.q for c in motion.loose}
+    motion.loose += [
+        guide.coordinate for guide in motion.tree.system.guides if guide.coordinate.q not in known
+    ]
 
 
 def find_cuts(motion: Motion) -> list[Cut]:

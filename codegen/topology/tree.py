@@ -17,7 +17,7 @@ from codegen.system.system import System
 from codegen.system.vectors import Vector
 from codegen.topology.bodies import GROUND, Freedom, Graph
 from codegen.topology.edges import edges
-from codegen.topology.joints import Kind, Single, taken_apart
+from codegen.topology.joints import SINGLE, Kind, Single, taken_apart
 from codegen.topology.linear import SMALL
 
 # of the coordinates of each kind of joint: endings of their names where the file has none, and units
@@ -43,7 +43,7 @@ class Link:
     parent : int
         Number of the link that it moves on; -1: the ground.
     coordinates : tuple of int
-        One of a turn or slide, four of a ball (a unit quaternion), three and four of a free body.
+        One of a turn, screw or slide, four of a ball (a unit quaternion), three and four of a free body.
     bodies : list of str
         Those that are this link; none of a massless part.
     bends : str
@@ -149,8 +149,8 @@ def _hang(tree: Tree, names: _Names, parent: str, child: str, freedom: Freedom) 
         singles = _universal(tree, parent, child, freedom)
     if singles is None:
         problem = (
-            f"moves beside {parent} with {freedom.count} freedoms that are no pin, slide, cylinder, plane or ball; "
-            "write single joints with a massless body between them"
+            f"moves beside {parent} with {freedom.count} freedoms that are no pin, screw, slide, cylinder, plane or "
+            "ball; write single joints with a massless body between them"
         )
         tree.cuts.append(Cut(f"rigid_body/{child}", problem))
         singles = [Single("free", np.zeros(6))]
@@ -230,7 +230,7 @@ def _universal(tree: Tree, parent: str, child: str, freedom: Freedom) -> list[Si
 
 def _scalar(single: Single, freedom: Freedom, tree: Tree) -> tuple[Expr | None, float]:
     """The angle or distance of the file that measures a joint, and its sign."""
-    if single.kind in ("turn", "slide"):
+    if single.kind in SINGLE:
         for var, slope in freedom.scalars.items():
             rate = float(slope @ single.twist)
             if abs(abs(rate) - 1.0) < 1e-6 and var not in tree.scalars:
@@ -247,7 +247,7 @@ def _named(
         return [JointCoordinate(names.new(owner.name), owner.unit, owner.initial, scalar)]
     if single.kind == "fixed":
         return []
-    if single.kind == "turn":
+    if single.kind in ("turn", "screw"):
         return [JointCoordinate(names.new(f"{child}_turn"), "rad", 0.0)]
     if single.kind == "slide":
         way = single.twist[3:]

@@ -12,6 +12,7 @@ from codegen.expressions.dag import Expr, Graph
 from codegen.expressions.emit import Assign
 from codegen.spatial.algebra import NO_WRENCH, ZERO, Inertia, Matrix, Value, Wrench, apply
 from codegen.system.vectors import Vector, cross, dot, minus, plus, times
+from codegen.topology.joints import SINGLE
 from codegen.transfer import riccati
 from codegen.transfer.pattern import Pattern
 from codegen.transfer.riccati import Opened
@@ -24,7 +25,6 @@ from codegen.transfer.variables import (
     A,
     Variables,
     full,
-    last,
     rows_of,
     triple,
 )
@@ -75,7 +75,7 @@ class TransferText(Variables):
         self.link, self.acting, self.load = text_link(graph, group, -1, self.bind)
         self.record: list[Expr] = []
         self.hands: list[Expr] = []
-        self.axis: Vector = ZERO
+        self.axis = riccati.Axis(ZERO, ZERO)
         self.opened, self.ball = Opened(), Open()
         self._move()
         moved = len(self.kept)
@@ -85,12 +85,8 @@ class TransferText(Variables):
         self._store(moved, carried)
 
     @property
-    def turns(self) -> bool:
-        return self.link.kind == "turn"
-
-    @property
     def is_single(self) -> bool:
-        return self.link.kind in ("turn", "slide")
+        return self.link.kind in SINGLE
 
     def _move(self) -> None:
         link, up = self.link, self.up
@@ -104,14 +100,18 @@ class TransferText(Variables):
         rate = riccati.out(rows, self.links.rate_of(link))
         self.record += [self.graph.lift(e) for e in plus(omega, rate)]
         bias = cross(omega, cross(omega, r))
-        if link.kind == "slide":
-            bias = plus(bias, cross(times(2.0, omega), times(link.qd[0], last(rows))))
+        if link.kind in ("slide", "screw"):
+            travel = riccati.out(rows, link.way(link.qd[0])[1])
+            bias = plus(bias, cross(times(2.0, omega), travel))
         self.r = self.keep_vector(r)
         self.bias = self.keep_vector(cross(omega, rate)), self.keep_vector(bias)
         self.own = [self.component("own", k) for k in range(RECORD)]
         self.rows = rows_of(self.own)
         if self.is_single:
-            self.axis = last(self.rows)
+            turning, travel = link.way(1.0)
+            self.axis = riccati.Axis(
+                riccati.out(self.rows, turning), riccati.out(self.rows, travel)
+            )
 
     def _inwards(self) -> None:
         link, graph = self.link, self.graph
@@ -169,12 +169,12 @@ class TransferText(Variables):
         """S and e on the inner side of the joint; keeps what the way back needs."""
         link, graph = self.link, self.graph
         if link.is_guided:
-            bias = riccati.moved(self.axis, link.qdd[0], *self.bias, turns=self.turns)
+            bias = riccati.moved(self.axis, link.qdd[0], *self.bias)
             return inertia, pull.plus(inertia.times(*bias))
         if self.is_single:
             state = riccati.opened(
-                graph, (inertia, pull), self.axis, turns=self.turns, acting=self.acting,
-                rotor=link.rotor, bias=self.bias, at=self.opened,
+                graph, (inertia, pull), self.axis, acting=self.acting, rotor=link.rotor,
+                bias=self.bias, at=self.opened,
             )  # fmt: skip
             gain, drive = self.opened.gain, self.opened.drive
             kept = Wrench(self.keep_vector(gain.moment), self.keep_vector(gain.force))
@@ -196,11 +196,11 @@ class TransferText(Variables):
         self.qdd: list[Expr] = []
         inner = riccati.carried(triple(self.up[ALPHA:]), triple(self.up[A:]), self.r, self.bias)
         if link.is_guided:
-            motion = riccati.moved(self.axis, link.qdd[0], *inner, turns=self.turns)
+            motion = riccati.moved(self.axis, link.qdd[0], *inner)
         elif self.is_single:
             qdd = graph.lift(riccati.followed(self.opened, *inner))
             self.qdd = [qdd]
-            motion = riccati.moved(self.axis, qdd, *inner, turns=self.turns)
+            motion = riccati.moved(self.axis, qdd, *inner)
         else:
             motion = let_go(self.ball, link, inner[1])
             turning = riccati.into(self.rows, minus(motion[0], inner[0]))
@@ -224,8 +224,8 @@ class TransferText(Variables):
             )
         )
         swung = cross(triple(self.up[OMEGA:]), self.r)
-        if self.link.kind == "slide":
-            swung = plus(swung, times(self.link.qd[0], self.axis))
+        if self.link.kind in ("slide", "screw"):
+            swung = plus(swung, times(self.link.qd[0], self.axis.travel))
         elif self.link.kind == "free":
             swung = plus(swung, riccati.out(rows_of(self.up), triple(self.link.qd)))
         found = (*plus(value, self.r), *plus(rate, swung))

@@ -34,7 +34,6 @@ from codegen.spatial.algebra import (
     apply,
     skew,
     symmetric,
-    transposed,
     without_joint,
 )
 from codegen.system.vectors import Vector, cross, dot, minus, plus, times
@@ -42,7 +41,7 @@ from codegen.system.vectors import Vector, cross, dot, minus, plus, times
 
 @dataclass
 class Opened:
-    """Results for the way back through a turn or slide: `gain` is S h D^-1, `drive` is D^-1 (tau - h^T e)."""
+    """Results for the way back through a turn, slide or screw: `gain` is S h D^-1, `drive` is D^-1 (tau - h^T e)."""
 
     gain: Wrench = NO_WRENCH
     drive: Value = 0.0
@@ -76,11 +75,6 @@ def into(axes: Sequence[Vector], v: Vector) -> Vector:
     return plus(plus(x, y), z)
 
 
-def column(axes: Sequence[Vector], k: int) -> Vector:
-    """An axis of a link in the axes of the ground."""
-    return (axes[0][k], axes[1][k], axes[2][k])
-
-
 def resistance(inertia: Inertia, omega: Vector) -> Wrench:
     """Moment and force that keep a body's rates as they are: omega x J omega, omega x (omega x m c)."""
     m = inertia.coupling
@@ -102,18 +96,37 @@ def handed(of: tuple[Inertia, Wrench], r: Vector) -> tuple[Inertia, Wrench]:
     return inertia.shifted(r), Wrench(plus(moment, cross(r, force)), force)
 
 
+@dataclass(frozen=True)
+class Axis:
+    """The axis of a turn, slide or screw in the axes of the ground: its turning and travel for one unit."""
+
+    turning: Vector
+    travel: Vector
+
+    @property
+    def number(self) -> tuple[int, bool] | None:
+        """Number of the axis of the ground that a turn (True) or slide has; None: another axis, or a screw's."""
+        turns, moves = _number(self.turning), _number(self.travel)
+        if turns is not None and _is_nothing(self.travel):
+            return turns, True
+        return None if moves is None or not _is_nothing(self.turning) else (moves, False)
+
+    def feels(self, of: Wrench) -> Value:
+        """The part of a moment and force that its joint feels."""
+        return dot(self.turning, of.moment) + dot(self.travel, of.force)
+
+
 def opened(
     graph: Graph,
     of: tuple[Inertia, Wrench],
-    axis: Vector,
+    axis: Axis,
     *,
-    turns: bool,
     acting: Expr,
     rotor: Value,
     bias: tuple[Vector, Vector],
     at: Opened,
 ) -> tuple[Inertia, Wrench]:
-    """S and e on the inner side of a turn or slide.
+    """S and e on the inner side of a turn, slide or screw.
 
     Raises
     ------
@@ -121,42 +134,37 @@ def opened(
         Nothing that hangs on the joint resists it.
     """
     inertia, pull = of
-    back = transposed(inertia.coupling)
-    on_moment = apply(inertia.turning if turns else inertia.coupling, axis)
-    on_force = apply(back if turns else inertia.moving, axis)
-    size = graph.lift(dot(axis, on_moment if turns else on_force) + rotor)
-    inverse = graph.reciprocal(size)
-    u = acting - dot(axis, pull.moment if turns else pull.force)
+    on = inertia.times(axis.turning, axis.travel)
+    on_moment, on_force = on
+    inverse = graph.reciprocal(graph.lift(axis.feels(on) + rotor))
+    u = acting - axis.feels(pull)
     gain = Wrench(times(inverse, on_moment), times(inverse, on_force))
     at.gain, at.drive = gain, inverse * u
-    along = _number(axis) if graph.lift(rotor).is_zero else None
+    along = axis.number if graph.lift(rotor).is_zero else None
 
     def gone(i: int, of_turn: bool) -> bool:
         """Along an axis of the ground nothing is left, but for a rotor's share."""
-        return i == along and of_turn == turns
+        return along == (i, of_turn)
 
-    rest = without_joint(inertia, Wrench(on_moment, on_force), gain, gone, graph.zero)
+    rest = without_joint(inertia, on, gain, gone, graph.zero)
     push = rest.times(*bias)
     moment = plus(plus(pull.moment, push.moment), times(u, gain.moment))
     force = plus(plus(pull.force, push.force), times(u, gain.force))
-    if along is not None and turns:
-        moment = _with(moment, along, acting * axis[along])
+    if along is not None and along[1]:
+        moment = _with(moment, along[0], acting * axis.turning[along[0]])
     elif along is not None:
-        force = _with(force, along, acting * axis[along])
+        force = _with(force, along[0], acting * axis.travel[along[0]])
     return rest, Wrench(moment, force)
 
 
 def followed(at: Opened, alpha: Vector, a: Vector) -> Value:
-    """Acceleration of a turn or slide, from the accelerations on its inner side."""
+    """Acceleration of a turn, slide or screw, from the accelerations on its inner side."""
     return at.drive - dot(at.gain.moment, alpha) - dot(at.gain.force, a)
 
 
-def moved(
-    axis: Vector, qdd: Value, alpha: Vector, a: Vector, *, turns: bool
-) -> tuple[Vector, Vector]:
-    """Accelerations on the outer side of a turn or slide."""
-    along = times(qdd, axis)
-    return (plus(alpha, along), a) if turns else (alpha, plus(a, along))
+def moved(axis: Axis, qdd: Value, alpha: Vector, a: Vector) -> tuple[Vector, Vector]:
+    """Accelerations on the outer side of a turn, slide or screw."""
+    return plus(alpha, times(qdd, axis.turning)), plus(a, times(qdd, axis.travel))
 
 
 def weighed(of: tuple[Inertia, Wrench], alpha: Vector, a: Vector) -> Wrench:
@@ -183,6 +191,13 @@ def _number(axis: Vector) -> int | None:
     values = [part.value if isinstance(part, Expr) else float(part) for part in axis]
     found = [k for k, value in enumerate(values) if value != 0.0]
     return found[0] if len(found) == 1 else None
+
+
+def _is_nothing(v: Vector) -> bool:
+    return all(
+        (part.is_const and part.value == 0.0) if isinstance(part, Expr) else part == 0.0
+        for part in v
+    )
 
 
 def _with(v: Vector, k: int, value: Value) -> Vector:

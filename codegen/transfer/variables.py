@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from codegen.expressions.dag import Expr, Graph
 from codegen.spatial.algebra import Matrix, Value
 from codegen.system.vectors import Vector
-from codegen.transfer import riccati
 from codegen.transfer.pattern import Pattern
 
 ROWS, OMEGA, ALPHA, A, RECORD = 0, 9, 12, 15, 18  # components of a record that children read
@@ -71,11 +70,6 @@ class Variables:
 def rows_of(record: Sequence[Value]) -> tuple[Vector, Vector, Vector]:
     """The axes of the ground in those of a link."""
     return triple(record[0:]), triple(record[3:]), triple(record[6:])
-
-
-def last(rows: Sequence[Vector]) -> Vector:
-    """The axis of a turn or slide."""
-    return riccati.column(rows, 2)
 
 
 def full(entries: Sequence[Value]) -> Matrix:

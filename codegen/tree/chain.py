@@ -19,10 +19,9 @@ from codegen.spatial.quaternions import grown, length2, quaternion_matrix
 from codegen.system import body
 from codegen.system.system import Coordinate, System
 from codegen.system.vectors import Vector, cross, plus, times
+from codegen.topology.joints import SINGLE
 from codegen.topology.motion import Motion
 from codegen.tree.passages import angle, numbers_of, passage
-
-Z: Vector = (0.0, 0.0, 1.0)
 
 
 @dataclass
@@ -32,8 +31,8 @@ class ChainLink:
     Attributes
     ----------
     kind : str
-        "turn", "slide", "ball" or "free"; "fixed" of a body that bends, "node" of a node of one. With `is_guided` its
-        motion is given.
+        "turn", "screw", "slide", "ball" or "free"; "fixed" of a body that bends, "node" of a node of one. With
+        `is_guided` its motion is given.
     q, qd, qdd : list of Expr
     passage : Passage
         To the parent's axes and origin.
@@ -43,6 +42,8 @@ class ChainLink:
         Angular velocity, in its own axes.
     bias_alpha, bias_a : Vector
         What the rates add to the accelerations of the parent.
+    lead : Expr or float
+        Of a screw: travel for one rad.
     mass, first : Expr and Vector
         Mass, and mass times centre, from the link's origin.
     inertia : Inertia
@@ -72,6 +73,20 @@ class ChainLink:
     bias_a: Vector = ZERO
     modes: Modes | None = None
     node: NodeMotion | None = None
+    lead: Value = 0.0
+
+    def way(self, rate: Value) -> tuple[Vector, Vector]:
+        """Turning and travel of a turn, screw or slide, in the link's axes, for a rate or acceleration of it."""
+        if self.kind == "slide":
+            return ZERO, (0.0, 0.0, rate)
+        travel: Vector = (0.0, 0.0, self.lead * rate) if self.kind == "screw" else ZERO
+        return (0.0, 0.0, rate), travel
+
+    def along(self, moment: Value, force: Value) -> Value:
+        """The part of a moment and a force about and along its axis that a turn, screw or slide feels."""
+        if self.kind == "screw":
+            return moment + self.lead * force
+        return force if self.kind == "slide" else moment
 
     def weigh(self, mass: Value, first: Vector, turning: Matrix) -> None:
         """Give it mass, mass times centre, and the matrix of its second moments about the origin."""
@@ -100,9 +115,10 @@ class Links:
 
     def moved(self, link: ChainLink, numbers: Sequence[Value]) -> list[Value]:
         """Cosines and sines of its joint, or what stands for them: see `passage`."""
-        if link.kind == "turn":
+        if link.kind in ("turn", "screw"):
             at = angle(link.q[0], numbers)
-            return [self.graph.call("cos", at), self.graph.call("sin", at)]
+            turned = [self.graph.call("cos", at), self.graph.call("sin", at)]
+            return turned if link.kind == "turn" else [*turned, link.q[0]]
         if link.kind == "slide":
             return [link.q[0]]
         if link.kind == "fixed":
@@ -127,14 +143,15 @@ class Links:
         origin = link.passage.origin
         swung = cross(before, cross(before, origin)) if link.parent >= 0 else ZERO
         link.bias_a = link.passage.into(swung)
-        if link.kind == "slide":
-            link.bias_a = plus(link.bias_a, cross(times(2.0, link.omega), times(link.qd[0], Z)))
+        if link.kind in ("slide", "screw"):
+            travel = link.way(link.qd[0])[1]
+            link.bias_a = plus(link.bias_a, cross(times(2.0, link.omega), travel))
 
     def rate_of(self, link: ChainLink) -> Vector:
         """Angular velocity beside the parent, in the link's axes."""
-        if link.kind == "turn":
-            return (0.0, 0.0, link.qd[0])
-        if link.kind in ("slide", "fixed"):
+        if link.kind in SINGLE:
+            return link.way(link.qd[0])[0]
+        if link.kind == "fixed":
             return ZERO
         p, rates = link.q[-4:], link.qd[-4:]
         return times(2.0 / length2(p), grown(p, rates))
@@ -208,6 +225,7 @@ class Chain(Links):
                 qd=[c.qd for c in own],
                 qdd=[graph.var(f"qdd {c.index}") for c in own],
                 passage=Passage([]),
+                lead=link.single.lead,
             )
             if is_stored:
                 self.links.append(made)

@@ -20,7 +20,7 @@ from codegen.system.quantities import Coordinate, Guide, Row
 from codegen.system.system import System
 from codegen.topology.closed_rates import closed_rates
 from codegen.topology.closing import Closing, closing
-from codegen.topology.motion import Motion, topology
+from codegen.topology.motion import Motion, keep_guided, topology
 from codegen.tree.chain import Chain
 from codegen.tree.closed_outputs import ClosedOutputs
 from codegen.tree.composite import composite_forces, composite_mass
@@ -47,6 +47,8 @@ class ClosedTree:
         The rows, by their numbers in the file, and the places that bodies share.
     loose : Masses
         Masses that no link carries.
+    shown : ClosedOutputs
+        Finds what expressions of the file are over the new coordinates.
     """
 
     made: Mechanism
@@ -55,6 +57,7 @@ class ClosedTree:
     chain: Chain
     closing: Closing
     loose: Masses
+    shown: ClosedOutputs
 
 
 def closed_tree(mechanism: Mechanism, formulation: str = "semi_recursive") -> ClosedTree:
@@ -70,7 +73,7 @@ def closed_tree(mechanism: Mechanism, formulation: str = "semi_recursive") -> Cl
     mistakes = [*nameless_masses(source), *_left_closed(motion)]
     if mistakes:
         raise MechanismError(mistakes)
-    _keep_guided(motion)
+    keep_guided(motion)
     closes = closing(motion)
     rates = start_rates(motion)
     if source.flexible:
@@ -99,7 +102,7 @@ def closed_tree(mechanism: Mechanism, formulation: str = "semi_recursive") -> Cl
     if shown.mistakes:
         raise MechanismError(shown.mistakes)
     made = Mechanism(mechanism.name, system, outputs, mechanism.sha256)
-    return ClosedTree(made, mechanism, motion, chain, closes, left)
+    return ClosedTree(made, mechanism, motion, chain, closes, left, shown)
 
 
 def _left_closed(motion: Motion) -> Iterator[Mistake]:
@@ -112,14 +115,6 @@ def _left_closed(motion: Motion) -> Iterator[Mistake]:
             problem = f"{cut.problem}, which `cuts` leaves"
             remedy = "add it to cuts, or leave cuts out: the cheapest are found"
             yield Mistake(tree.system.file, cut.element.replace("/", "."), problem, remedy)
-
-
-def _keep_guided(motion: Motion) -> None:
-    """Keep a guided coordinate that is no joint's as one of its own, bound by a row."""
-    known = {c.scalar for c in motion.tree.coordinates} | {c.q for c in motion.loose}
-    motion.loose += [
-        guide.coordinate for guide in motion.tree.system.guides if guide.coordinate.q not in known
-    ]
 
 
 def _system(

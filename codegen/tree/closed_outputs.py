@@ -37,12 +37,13 @@ class ClosedOutputs:
         """The same output over the new coordinates."""
         is_path = output.kind in ("path", "undetermined")
         if output.kind == "gain":
-            self._refuse(output, "the gain of a step is weighed in natural coordinates only")
+            problem = "the gain of a step is weighed in natural coordinates only"
+            self._refuse(f"outputs.{output.port}", problem)
             return output
         if output.kind == "reaction" or (output.kind == "undetermined" and not output.path):
             return output
         path = output.path if is_path else f"outputs/{output.port}"
-        made = self._value(output) if is_path else self._part(output)
+        made = self.shown(path, f"outputs.{output.port}") if is_path else self._part(output)
         self._system.values[path] = made
         if output.kind == "path" or not is_path:
             return Output(output.port, "path", 0, path)
@@ -56,8 +57,9 @@ class ClosedOutputs:
         part = ("value", "rate", "acceleration").index(output.kind)
         return self._coordinates.of(self._source.coordinates[output.index].q, part)
 
-    def _value(self, output: Output) -> Expr:
-        graph, path = self._system.graph, output.path
+    def shown(self, path: str, key: str) -> Expr:
+        """A value that an element names, by its path; `key` is what a mistake names."""
+        graph = self._system.graph
         potential = graph.zero if self._system.potential is None else self._system.potential
         if path == "outputs/energy.potential":
             return potential
@@ -66,12 +68,16 @@ class ClosedOutputs:
         joint = self._joints.of(path)
         if joint is not None:
             return joint
-        value = self._source.values[path]
+        return self.over(self._source.values[path], key)
+
+    def over(self, value: Expr, key: str) -> Expr:
+        """An expression of the file, with multipliers of its rows; `key` is what a mistake names."""
+        graph = self._system.graph
         rows = {number: graph.var(f"{ROW}{number}") for number in self._rows_in(value)}
         missing = [r for r in rows if r not in self._numbers]
         if missing:
             label = self._source.rows[missing[0]].label
-            self._refuse(output, f"shows the reaction of '{label}', which the tree keeps by itself")
+            self._refuse(key, f"shows the reaction of '{label}', which the tree keeps by itself")
             return graph.zero
         put = self._coordinates.put(value)
         moves = {var: graph.var(f"{ROW}{self._numbers[r]}") for r, var in rows.items()}
@@ -88,7 +94,6 @@ class ClosedOutputs:
         names = [var.name for var in self._system.graph.variables(value)]
         return [int(name.removeprefix(ROW)) for name in names if name.startswith(ROW)]
 
-    def _refuse(self, output: Output, problem: str) -> None:
+    def _refuse(self, key: str, problem: str) -> None:
         remedy = "leave it out, or take formulation = 'ali3p'"
-        key = f"outputs.{output.port}"
         self.mistakes.append(Mistake(self._source.file, key, problem, remedy))

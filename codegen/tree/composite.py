@@ -19,6 +19,7 @@ from codegen.expressions.dag import Expr
 from codegen.spatial.algebra import ZERO, Inertia, Wrench
 from codegen.spatial.innovations import Whole
 from codegen.system.vectors import Vector, dot
+from codegen.topology.joints import SINGLE
 from codegen.tree.chain import Chain, ChainLink
 from codegen.tree.transmission import Loads, motions_of, transmitted
 
@@ -119,12 +120,10 @@ def composite_forces(chain: Chain, loads: Loads) -> dict[int, Expr]:
 
 def ways(chain: Chain, link: ChainLink) -> list[tuple[int, Way]]:
     """The acceleration of a link for one unit of that of each of its coordinates."""
-    if link.kind == "turn":
-        return [(link.coordinates[0], ((0.0, 0.0, 1.0), ZERO))]
+    if link.kind in SINGLE:
+        return [(link.coordinates[0], link.way(1.0))]
     if link.kind in ("fixed", "node"):
         return []
-    if link.kind == "slide":
-        return [(link.coordinates[0], (ZERO, (0.0, 0.0, 1.0)))]
     graph, found = chain.graph, []
     if link.kind == "free":
         for axis, i in enumerate(link.coordinates[:3]):

@@ -24,8 +24,8 @@ def kinetic(chain: Chain) -> Expr:
         if link.node is not None:
             v = plus(v, link.node.slide)
         v = link.passage.into(v)
-        if link.kind == "slide":
-            v = plus(v, (0.0, 0.0, link.qd[0]))
+        if link.kind in ("slide", "screw"):
+            v = plus(v, link.way(link.qd[0])[1])
         velocities.append(v)
         found += moving(link, v)
     return graph.total(found)

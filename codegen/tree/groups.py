@@ -99,6 +99,8 @@ def text_link(graph: Graph, group: Group, parent: int, bind: dict[Expr, str]) ->
     link = ChainLink(
         "own", parent, like.kind, tuple(places), like.is_guided, q, qd, qdd, Passage([])
     )
+    if like.kind == "screw":
+        link.lead = values[first - 1]
     mass, x, y, z, *second = values[first : first + 10]
     turning: Matrix = [[0.0] * 3 for _ in range(3)]
     for (i, j), value in zip(SECOND, second, strict=True):

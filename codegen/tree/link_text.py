@@ -12,6 +12,7 @@ from codegen.expressions.dag import Expr, Graph
 from codegen.expressions.emit import Assign
 from codegen.spatial.algebra import ZERO, Inertia, Matrix, Passage, Value, Wrench
 from codegen.system.vectors import Vector, plus
+from codegen.topology.joints import SINGLE
 from codegen.tree.chain import ChainLink, Links
 from codegen.tree.energy import moving
 from codegen.tree.groups import Group, text_link
@@ -159,7 +160,7 @@ class LinkText:
         kept = Open()
         if self.link.is_guided:
             return kept
-        if self.link.kind in ("turn", "slide"):
+        if self.link.kind in SINGLE:
             kept.gain = self._kept_wrench(at.gain, made)
             (kept.drive,) = self._kept([at.drive], made)
             return kept

@@ -90,11 +90,7 @@ def in_joint_coordinates(
     if source.flexible and formulation not in CARRYING:
         raise MechanismError(flexible(source, formulation))
     motion = topology(source)
-    mistakes = [
-        *_cut(motion.tree, source.file, formulation),
-        *_sliding(source),
-        *_uncarried(motion),
-    ]
+    mistakes = no_tree(motion, formulation)
     if mistakes:
         raise MechanismError(mistakes)
     system = _system(source, motion)
@@ -119,6 +115,16 @@ def in_joint_coordinates(
     )
     made = Mechanism(mechanism.name, system, outputs, mechanism.sha256)
     return TreeMechanism(made, mechanism, motion, chain, loads, handed, is_looped)
+
+
+def no_tree(motion: Motion, formulation: str) -> list[Mistake]:
+    """Name all that a formulation without rows does not carry: loops, rows of rates, masses that no link has."""
+    source = motion.tree.system
+    return [
+        *_cut(motion.tree, source.file, formulation),
+        *_sliding(source, formulation),
+        *_uncarried(motion),
+    ]
 
 
 def flexible(source: System, formulation: str) -> list[Mistake]:
@@ -150,10 +156,10 @@ def _cut(tree: Tree, file: str, formulation: str) -> Iterator[Mistake]:
         )
 
 
-def _sliding(source: System) -> Iterator[Mistake]:
+def _sliding(source: System, formulation: str) -> Iterator[Mistake]:
     """Rows of rates alone, which no tree keeps."""
     for element in source.sliding:
-        problem = "is a row of rates; 'articulated' has no rows"
+        problem = f"is a row of rates; '{formulation}' has no rows"
         remedy = "take formulation = 'composite', 'semi_recursive' or 'ali3p'"
         yield Mistake(source.file, element, problem, remedy)
 

@@ -35,9 +35,12 @@ def over_joints(mechanism: Mechanism, formulation: str) -> ClosedTree:
     system = tree.made.system
     if len(system.coordinates) > LARGE:
         words = (
-            f"has {len(system.coordinates)} joint coordinates; '{formulation}' takes up to {LARGE}"
+            f"has {len(system.coordinates)} joint coordinates; '{formulation}' takes up to {LARGE}, for it writes out "
+            "each entry of a mass matrix in which every joint feels all that hangs on it"
         )
         remedy = "take formulation = 'ali3p'"
+        if not tree.motion.tree.cuts and not system.sliding:
+            remedy = "take formulation = 'articulated', whose cost grows with the number of links"
         raise MechanismError([Mistake(system.file, "file", words, remedy)])
     return tree
 
@@ -57,8 +60,6 @@ def with_twin(program: Program, tree: ClosedTree) -> Program:
         for part in tree.closing.parted
     ]
     weights, masses = _masses(tree)
-    jac = built_pose(source)[0]
-    is_determined = not len(jac) or np.linalg.svd(jac, compute_uv=False)[-1] > 1e-3
     shows = [o.port for o in tree.source.outputs if o.path and _shows_rows(source, o.path)]
     fill = twin_data(tree.motion, made, source) | {
         "kept": repr(tree.closing.rows),
@@ -67,7 +68,7 @@ def with_twin(program: Program, tree: ClosedTree) -> Program:
         "n_rows": str(len(made.rows)),
         "n_weights": str(len(weights)),
         "weights": _text(weights, source),
-        "reactions": repr([] if is_determined and len(jac) <= len(number) else shows),
+        "reactions": repr([] if is_determined(source) else shows),
     }
     fill |= {name: repr(values) for name, values in masses.items()}
     return replace(
@@ -76,6 +77,14 @@ def with_twin(program: Program, tree: ClosedTree) -> Program:
         twin_fill=program.twin_fill | fill,
         natural=tree.source,
     )
+
+
+def is_determined(source: System) -> bool:
+    """Return whether the file's own rows determine their multipliers, at the pose of the file."""
+    jac = built_pose(source)[0]
+    if not len(jac):
+        return True
+    return len(jac) <= len(source.coordinates) and np.linalg.svd(jac, compute_uv=False)[-1] > 1e-3
 
 
 def _masses(tree: ClosedTree) -> tuple[list[Expr], dict[str, list]]:

@@ -17,12 +17,20 @@ from codegen.system.vectors import Vector, plus
 from codegen.topology.frames import placing
 from codegen.topology.motion import Motion
 
-COUNT = {"turn": 10, "slide": 9, "ball": 12, "free": 12}  # numbers of each kind of joint
+COUNT = {
+    "turn": 10,
+    "screw": 11,
+    "slide": 9,
+    "ball": 12,
+    "free": 12,
+}  # numbers of each kind of joint
 QUARTERS = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))
 
 
 def numbers_of(motion: Motion, n: int) -> list[float]:
-    """Numbers that `passage` wants of a link: of a turn also by which angle the joint is ahead of its coordinate."""
+    """Numbers that `passage` wants of a link: of a turn also by which angle the joint is ahead of its coordinate, of
+    a screw then its lead.
+    """
     link, frames = motion.tree.links[n], motion.frames
     here = frames[n]
     outer = frames[link.parent] if link.parent >= 0 else np.eye(4)
@@ -43,7 +51,11 @@ def numbers_of(motion: Motion, n: int) -> list[float]:
     offset = math.atan2(p.beta[1], p.beta[0]) - built[0]
     quarters = round(offset / (math.pi / 2.0))
     rest = offset - quarters * (math.pi / 2.0)
-    return [*fixed, p.h, *QUARTERS[quarters % 4], rest if abs(rest) > 1e-13 else 0.0]
+    turn = [*QUARTERS[quarters % 4], rest if abs(rest) > 1e-13 else 0.0]
+    if link.kind == "turn":
+        return [*fixed, p.h, *turn]
+    lead = link.single.lead
+    return [*fixed, float(body.tidy(np.array(p.h - lead * built[0]))), *turn, lead]
 
 
 def angle(q: Expr, numbers: Sequence[Value]) -> Expr:
@@ -59,8 +71,8 @@ def passage(kind: str, numbers: Sequence[Value], moved: Sequence[Value]) -> Pass
     numbers : sequence of Value
         As `numbers_of` returns them.
     moved : sequence of Value
-        Cosine and sine of the `angle` of a turn; the coordinate of a slide; the nine entries of a quaternion's matrix,
-        by rows, and before them the place of a free body.
+        Cosine and sine of the `angle` of a turn, of a screw with its coordinate; the coordinate of a slide; the nine
+        entries of a quaternion's matrix, by rows, and before them the place of a free body.
     """
     if kind in ("ball", "free"):
         turn = Rotation(_matrix(numbers[:9]))
@@ -74,7 +86,9 @@ def passage(kind: str, numbers: Sequence[Value], moved: Sequence[Value]) -> Pass
         h = h + sum(moved)
         last = Turn(2, numbers[7], numbers[8])
     else:
-        (c, s), (a, across) = moved, numbers[7:9]
+        (c, s, *turned), (a, across) = moved, numbers[7:9]
+        if kind == "screw":
+            h = h + numbers[10] * turned[0]
         last = Turn(2, a * c - across * s, a * s + across * c)
     return Passage([
         Shift((0.0, 0.0, h)),

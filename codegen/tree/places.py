@@ -61,9 +61,9 @@ class Places:
             if link.node is not None:
                 moved = plus(moved, link.node.slide)
                 bent = plus(bent, self._by_modes(link)[1])
-            if link.kind == "slide":
-                moved = plus(moved, link.passage.out((0.0, 0.0, link.qd[0])))
-                bent = plus(bent, link.passage.out((0.0, 0.0, link.qdd[0])))
+            if link.kind in ("slide", "screw"):
+                moved = plus(moved, link.passage.out(link.way(link.qd[0])[1]))
+                bent = plus(bent, link.passage.out(link.way(link.qdd[0])[1]))
             elif link.kind == "free":
                 moved = plus(moved, (link.qd[0], link.qd[1], link.qd[2]))
                 bent = plus(bent, (link.qdd[0], link.qdd[1], link.qdd[2]))
@@ -81,7 +81,7 @@ class Places:
             link = self.chain.links[k]
             up = self._alphas[link.parent] if link.parent >= 0 else ZERO
             own: Vector = ZERO
-            if link.kind == "turn":
+            if link.kind in ("turn", "screw"):
                 own = (0.0, 0.0, link.qdd[0])
             elif link.kind in ("ball", "free"):
                 own = self.chain.turning_of(link)
@@ -142,7 +142,8 @@ class Coordinates:
             Expr, tuple[Expr, int]
         ] = {}  # variable: coordinate, and how often it is derived
         for c in motion.tree.system.coordinates:
-            self._moves |= {c.q: (c.q, 0), c.qd: (c.q, 1)}
+            turned = self.graph.var(f"qdd {c.index}")
+            self._moves |= {c.q: (c.q, 0), c.qd: (c.q, 1), turned: (c.q, 2)}
         self._joints: dict[int, tuple[Expr, Expr, Expr]] = {}
         for link in chain.links:
             self._joints |= zip(

@@ -29,6 +29,7 @@ from codegen.spatial.algebra import (
 from codegen.spatial.factors import Factor, factored, substituted
 from codegen.spatial.innovations import Bent
 from codegen.system.vectors import Vector, dot, minus, plus, times
+from codegen.topology.joints import SINGLE
 from codegen.tree.chain import ChainLink, Links
 from codegen.tree.transmission import Loads, beside, bias_of, carried, with_joint
 
@@ -99,14 +100,14 @@ def follow(
         alpha, a = with_joint(link, alpha, a)
     elif link.kind in ("fixed", "node"):
         pass
-    elif link.kind in ("turn", "slide"):
+    elif link.kind in SINGLE:
         gain = at.gain
         qdd = graph.lift(at.drive - dot(gain.moment, alpha) - dot(gain.force, a))
         found[link.coordinates[0]] = qdd
         # a name for it, so that it is computed once and read as what it is
         graph.stem(qdd, f"qdd_{link.coordinates[0]}")
-        along = (0.0, 0.0, qdd)
-        alpha, a = (plus(alpha, along), a) if link.kind == "turn" else (alpha, plus(a, along))
+        turned, moved = link.way(qdd)
+        alpha, a = plus(alpha, turned), plus(a, moved)
     else:
         new_alpha, new_a = let_go(at, link, a)
         turned = chain.rates_of_quaternion(link, minus(new_alpha, alpha))
@@ -129,7 +130,7 @@ def open_joint(
         alpha, a = with_joint(link, link.bias_alpha, link.bias_a)
         push = inertia.times(alpha, a)
         return inertia, pull.plus(push)
-    if link.kind in ("turn", "slide"):
+    if link.kind in SINGLE:
         return _single(chain, link, inertia, pull, loads, at)
     at.inertia, at.bias = inertia, pull
     if link.kind == "free":
@@ -154,12 +155,8 @@ def _single(
 ) -> tuple[Inertia, Wrench]:
     graph = chain.graph
     turns = link.kind == "turn"
-    if turns:
-        on_moment, on_force = _column(inertia.turning, 2), _column(transposed(inertia.coupling), 2)
-        size, along = inertia.turning[2][2], pull.moment[2]
-    else:
-        on_moment, on_force = _column(inertia.coupling, 2), _column(inertia.moving, 2)
-        size, along = inertia.moving[2][2], pull.force[2]
+    on_moment, on_force = inertia.times(*link.way(1.0))
+    size, along = (link.along(of[0][2], of[1][2]) for of in ((on_moment, on_force), pull))
     inverse = graph.stem(graph.reciprocal(size + link.rotor), f"inverse_{link.coordinates[0]}")
     acting = loads.forces.get(link.coordinates[0], graph.zero)
     u = acting - along
@@ -167,7 +164,7 @@ def _single(
     at.gain, at.drive = gain, inverse * u
     if link.parent < 0:
         return inertia, pull
-    is_plain = graph.lift(link.rotor).is_zero
+    is_plain = graph.lift(link.rotor).is_zero and link.kind != "screw"
 
     def gone(i: int, of_turn: bool) -> bool:
         """Rows along the joint vanish, unless a rotor takes a share."""

@@ -12,6 +12,7 @@ from codegen.expressions.dag import Expr
 from codegen.spatial.algebra import ZERO, Value, Wrench
 from codegen.spatial.node import moved_by
 from codegen.system.vectors import Vector, minus, plus, times
+from codegen.topology.joints import SINGLE
 from codegen.tree.chain import ChainLink, Links
 
 
@@ -65,7 +66,7 @@ def resisting(
 def given_force(chain: Links, loads: Loads, handed: list[Wrench], n: int) -> Expr:
     """The force of a guide along its joint, beside what acts there."""
     link = chain.links[n]
-    along = handed[n].moment[2] if link.kind == "turn" else handed[n].force[2]
+    along = link.along(handed[n].moment[2], handed[n].force[2])
     inertia = link.rotor * link.qdd[0]
     acting = loads.forces.get(link.coordinates[0], chain.graph.zero)
     return chain.graph.lift(along + inertia - acting)
@@ -106,10 +107,9 @@ def with_joint(
     link: ChainLink, alpha: Vector, a: Vector, chain: Links | None = None
 ) -> tuple[Vector, Vector]:
     """The same with the joint's own acceleration, as `qdd` of the link has it."""
-    if link.kind == "turn":
-        return plus(alpha, (0.0, 0.0, link.qdd[0])), a
-    if link.kind == "slide":
-        return alpha, plus(a, (0.0, 0.0, link.qdd[0]))
+    if link.kind in SINGLE:
+        turned, moved = link.way(link.qdd[0])
+        return plus(alpha, turned), plus(a, moved)
     if link.kind in ("fixed", "node"):
         return alpha, a
     assert chain is not None

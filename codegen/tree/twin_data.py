@@ -18,6 +18,7 @@ def twin_data(motion: Motion, made: System, source: System) -> dict[str, str]:
             link.kind,
             list(link.amplitudes if link.kind == "node" else link.coordinates),
             [tree.coordinates[i].initial for i in link.coordinates],
+            link.single.lead,
         )
         for link in tree.links
     ]

@@ -67,7 +67,7 @@ def observer(
     gate_sigma, gate_patience
         See `estimators.closed_loop.settings.ObserverSettings`.
     **options
-        Of the model: `step_s`, …
+        Of the model: `step_s`, `formulation` (`"semi_recursive"` and others in joint coordinates), …
 
     Returns
     -------

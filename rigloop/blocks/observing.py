@@ -105,7 +105,7 @@ def observed(table: Mapping[str, Any]) -> dict[str, Any] | None:
     if spec is None:
         return None
     try:
-        return info_of(table["mechanism"], spec.text())
+        return info_of(table["mechanism"], spec.text(), formulation_of(table))
     except ConfigError as error:
         # what is estimated of the known forces is what is known of them
         known = table.get("known_std", {})
@@ -115,8 +115,15 @@ def observed(table: Mapping[str, Any]) -> dict[str, Any] | None:
         ) from None
 
 
+def formulation_of(table: Mapping[str, Any]) -> str:
+    """Return the formulation that an observer's table asks for, good or not."""
+    options = table.get("options", {})
+    given = options.get("formulation") if isinstance(options, dict) else None
+    return given if isinstance(given, str) else "ali3p"
+
+
 @cache
-def info_of(mechanism: str, spec: str) -> dict[str, Any]:
+def info_of(mechanism: str, spec: str, formulation: str) -> dict[str, Any]:
     """Return what the model of an observer will say of itself."""
     # only where a rig is checked: the cycle process gets one that has been
     from codegen.description.mechanism import MechanismError, load
@@ -124,7 +131,7 @@ def info_of(mechanism: str, spec: str) -> dict[str, Any]:
 
     found = load(mechanism)
     try:
-        return describe(found, resolve(found, ObserverSpec.of_text(spec)))
+        return describe(resolve(found, ObserverSpec.of_text(spec), formulation))
     except MechanismError as error:
         # of the mechanism as a whole, or of what the observer wants of it
         raise ConfigError(
@@ -134,9 +141,10 @@ def info_of(mechanism: str, spec: str) -> dict[str, Any]:
 
 def block_info(block: ObservingBlock) -> dict[str, Any]:
     """Return what the model of a good block will say of itself."""
-    spec = spec_of(block.model_dump())
+    table = block.model_dump()
+    spec = spec_of(table)
     assert spec is not None
-    return info_of(block.mechanism, spec.text())
+    return info_of(block.mechanism, spec.text(), formulation_of(table))
 
 
 COUNTS = {

@@ -6,14 +6,19 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from codegen.description.mechanism import Mechanism, MechanismError, load
+from codegen.equations.equations import LARGE
 from codegen.kernels.build import build_kernel
 from codegen.options.options import KernelOptions
 from codegen.pose.assembly import assemble
+from codegen.topology.file_coordinates import FileCoordinates
+from codegen.topology.motion import topology
+from codegen.tree.mechanism import no_tree
 from rig_configs.load import LoadedRig
 from rig_configs.mistakes import Mistake, near
 from rig_configs.ports import write_path
@@ -24,6 +29,7 @@ from rigloop.run_folder.manifest import ManifestError, read_manifest
 from rigloop.run_folder.recorded import read_record
 
 FRAMES_PER_S = 25.0
+MOST_OF_FILE = 40  # coordinates of a tree in the file up to which its kernel steps these
 MOST_FRAMES = 750  # a longer motion is filmed with fewer frames a second
 HELD = "a guide holds it"
 
@@ -91,13 +97,14 @@ def motion_of_run(run: Path, mechanism: Mechanism, tell: Progress) -> Motion:
         and (path := write_path(name, table, port)) in (record.dtype.names or ())
     }
     every = _every(len(record), step_us * 1e-6)
+    of_file = _file_coordinates(mechanism, module)
     poses, differs = [], 0
     for k in range(len(record)):
         if signals:
             kernel.signals = {port: values[k] for port, values in signals.items()}
         kernel.step(*(values[k] for values in guide))
         if k % every == 0:
-            poses.append(kernel.q)
+            poses.append(of_file.at(kernel.q))
             now = kernel.outputs
             differs += any(now[port] != values[k] for port, values in shown.items())
             tell(k, len(record))
@@ -106,6 +113,11 @@ def motion_of_run(run: Path, mechanism: Mechanism, tell: Progress) -> Motion:
         notes = (f"outputs differ from the recorded ones in {differs} of {len(poses)} frames",)
     title = f"{mechanism.name} in {run.name}"
     return Motion(every * step_us * 1e-6, np.array(poses), title, notes)
+
+
+def _file_coordinates(mechanism: Mechanism, module: Any) -> FileCoordinates:
+    names = [name for name, _ in module.model_info()["coordinates"]]
+    return FileCoordinates(mechanism.system, names)
 
 
 def _block(run: Path, loaded: LoadedRig, mechanism: Mechanism) -> tuple[str, MechanismBlock]:
@@ -123,6 +135,17 @@ def _block(run: Path, loaded: LoadedRig, mechanism: Mechanism) -> tuple[str, Mec
     )
 
 
+def _options(mechanism: Mechanism) -> KernelOptions:
+    """Options of the default, or of a tree whose coordinates in the file take minutes to order."""
+    system = mechanism.system
+    if len(system.coordinates) <= MOST_OF_FILE or no_tree(
+        motion := topology(system), "articulated"
+    ):
+        return KernelOptions()
+    is_short = len(motion.tree.coordinates) <= LARGE
+    return KernelOptions(formulation="semi_recursive" if is_short else "articulated")
+
+
 def free_motion(path: Path, mechanism: Mechanism, seconds: float, tell: Progress) -> Motion:
     """Let a mechanism move from its file's pose and rates; guides hold their coordinates.
 
@@ -134,15 +157,17 @@ def free_motion(path: Path, mechanism: Mechanism, seconds: float, tell: Progress
     if assemble(mechanism).dof == 0:  # type: ignore[arg-type]
         problem, remedy = "guides leave it no freedom", "film a run: --run FOLDER"
         raise MechanismError([Mistake(str(path), "--simulate", problem, remedy)])
-    options = KernelOptions()
-    kernel = build_kernel(path, options).module.Kernel()
+    options = _options(mechanism)
+    module = build_kernel(path, options).module
+    of_file = _file_coordinates(mechanism, module)
+    kernel = module.Kernel()
     guide: list[float] = []
     for g in mechanism.system.guides:
         guide += [g.coordinate.initial, 0.0, 0.0]
     kernel.reset(*guide)
     n_steps = max(1, round(seconds / options.step_s))
     every = _every(n_steps, options.step_s)
-    poses = [kernel.q]
+    poses = [of_file.at(kernel.q)]
     notes = tuple(f"{g.coordinate.name}: {HELD}" for g in mechanism.system.guides)
     for k in range(1, n_steps + 1):
         status = kernel.step(*guide)
@@ -150,6 +175,6 @@ def free_motion(path: Path, mechanism: Mechanism, seconds: float, tell: Progress
             notes = (*notes, f"ends at {k * options.step_s:.3f} s: status {status} of the kernel")
             break
         if k % every == 0:
-            poses.append(kernel.q)
+            poses.append(of_file.at(kernel.q))
             tell(k, n_steps)
     return Motion(every * options.step_s, np.array(poses), f"{mechanism.name}, free", notes)

@@ -76,7 +76,7 @@ class LinkFacts(msgspec.Struct, frozen=True):
     name: str
     parent: str
     joint: str
-    """turn, slide, ball or free."""
+    """turn, screw, slide, ball or free."""
     coordinates: tuple[str, ...]
     bodies: tuple[str, ...]
 

@@ -21,7 +21,7 @@ from rigloop.model.written import write_files
 
 UNITS = {
     "hinge": ("rad", "rad/s", "rad/s²", "Nm"), "turn": ("rad", "rad/s", "rad/s²", "Nm"),
-    "slide": ("m", "m/s", "m/s²", "N"),
+    "screw": ("rad", "rad/s", "rad/s²", "Nm"), "slide": ("m", "m/s", "m/s²", "N"),
 }  # fmt: skip
 
 

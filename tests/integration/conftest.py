@@ -47,12 +47,16 @@ def scenario(request, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def make_rig(tmp_path_factory):
-    """Write a steering rig that tolerates a busy machine, with changes (see `edited`)."""
+    """Write a rig that ships so that it tolerates a busy machine, with changes (see `edited`)."""
 
-    def make(changes=None, name="steering", shipped="steering_wheel"):
+    def make(changes=None, name="steering", shipped="steering_wheel", drive="wheel"):
         folder = tmp_path_factory.mktemp("rig")
         path = folder / f"{name}.toml"
-        path.write_text(edited(find_rig(shipped).read_text(), TOLERANT_STEERING | (changes or {})))
+        tolerant = {
+            key.replace("drives.wheel", f"drives.{drive}"): v
+            for key, v in TOLERANT_STEERING.items()
+        }
+        path.write_text(edited(find_rig(shipped).read_text(), tolerant | (changes or {})))
         return path
 
     return make

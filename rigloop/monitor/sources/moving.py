@@ -17,6 +17,7 @@ from codegen.kernels.build import build_kernel
 from codegen.kernels.toolchain import BuildError
 from codegen.kernels.verify import VerificationError
 from codegen.options.option_text import from_table
+from codegen.topology.file_coordinates import FileCoordinates
 from rig_configs.mistakes import ConfigError
 from rigloop.drawing.forces import drawn_forces
 from rigloop.drawing.places import sketch
@@ -61,6 +62,8 @@ class Moving:
         path = Path(self._folder.name) / f"{mechanism.name or 'mechanism'}.toml"
         path.write_text(mechanism.text, encoding="utf-8")
         found = load(path)
+        self._system = found.system
+        self._of_file: Any = None
         self._q = np.array([c.initial for c in found.system.coordinates], np.float64)
         made = sketch(path, found)
         self.poses, self._size, self._notes = Poses(made), made.size, list(made.notes)
@@ -116,7 +119,7 @@ class Moving:
             kernel.step(*row[:n])
         q = np.asarray(kernel.q, np.float64)
         if np.isfinite(q).all():
-            self._q = q
+            self._q = self._of_file.at(q)
         else:
             self._is_placed = False
 
@@ -139,6 +142,8 @@ class Moving:
             module = build_kernel(path, options).module
             kernel = module.Kernel(self.of.block)
             kernel.parameters = self.of.parameters
+            names = [name for name, _ in module.model_info()["coordinates"]]
+            self._of_file = FileCoordinates(self._system, names)
             self._n_guide = 3 * len(module.model_info()["guides"])
             self._ports = tuple(module.READ_PORTS)
             reads = [self.of.reads[port] for port in self._ports]

@@ -20,6 +20,7 @@ def test_a_tree_is_advised_its_joint_coordinates_and_a_loop_the_cheaper_of_two()
     by_name = {cost.formulation: cost for cost in loop.found}
     assert "closes a loop" in by_name["articulated"].refused
     assert loop.advised == "ali3p"
+    assert "too near" not in loop.reason
     assert by_name["ali3p"].cycles < by_name["semi_recursive"].cycles
 
 
@@ -28,6 +29,9 @@ def test_a_spatial_loop_is_advised_joint_coordinates_where_they_cost_less():
     found = formulation_costs(load("steering_rack"))
     assert found.advised == "semi_recursive"
     assert "of the cycles of 'ali3p'" in found.reason
+    # 0.92 of the cycles, and 0.6 to 0.9 of the time in runs beside each other
+    assert found.is_near
+    assert "too near for counts to rank" in found.reason
 
 
 def test_a_row_of_rates_on_a_chain_is_taken_by_those_that_have_rows():

@@ -156,6 +156,8 @@ def test_the_memory_of_a_kernel_goes_on_bit_for_bit(kernel):
         second.memory = [1.0]
 
 
-def test_a_pose_that_cannot_be_put_together_is_refused(kernel):
+def test_no_inputs_and_a_pose_that_cannot_be_put_together_are_refused(kernel):
+    with pytest.raises(LinearisationError, match="nothing goes into it"):
+        linearise_step(kernel("four_bar"), ["crank/angle_rad"])
     with pytest.raises(LinearisationError, match="cannot be assembled"):
         linearise_step(kernel("steering_26"), [TORQUE], guide=(float("nan"), 0, 0))

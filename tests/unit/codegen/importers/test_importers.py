@@ -129,6 +129,39 @@ def test_all_broken_references_of_a_urdf_are_told_at_once(tmp_path):
     assert "has no child" in told[3]
 
 
+def test_all_impossible_joints_of_a_urdf_are_told_at_once(tmp_path):
+    path = tmp_path / "robot.urdf"
+    mass = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    path.write_text(
+        f'<robot name="r"><link name="base"/><link name="a">{mass}</link><link name="leaf"/>'
+        f'<link name="b">{mass}</link><link name="alone">{mass}</link>'
+        '<joint name="one" type="revolute"><parent link="base"/><child link="a"/><axis xyz="0 0 0"/></joint>'
+        '<joint name="two" type="continuous"><parent link="a"/><child link="leaf"/></joint>'
+        '<joint name="three" type="screwed"><parent link="a"/><child link="b"/></joint></robot>'
+    )
+    with pytest.raises(MechanismError) as found:
+        import_file(path)
+    told = str(found.value)
+    assert "joint one.axis = '0 0 0': its axis has no direction" in told
+    assert "joint two: moves 'leaf', which has no mass" in told
+    assert "joint three: type 'screwed' is none of URDF" in told
+    assert "link alone: hangs on nothing" in told
+    assert len(found.value.mistakes) == 4
+
+
+def test_all_directions_of_zeros_of_an_mjcf_are_told_at_once(tmp_path):
+    path = tmp_path / "robot.xml"
+    path.write_text(
+        '<mujoco model="m"><worldbody><body name="a" quat="0 0 0 0"><joint name="pin" axis="0 0 0"/>'
+        '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body></worldbody></mujoco>'
+    )
+    with pytest.raises(MechanismError) as found:
+        import_file(path)
+    told = str(found.value)
+    assert "body a.quat = '0 0 0 0': its quaternion is zero; write 1 0 0 0" in told
+    assert "joint pin.axis = '0 0 0': its axis has no direction" in told
+
+
 def test_a_missing_library_is_told_with_the_extra(robots, monkeypatch):
     monkeypatch.setitem(sys.modules, "mujoco", None)
     with pytest.raises(compiled.MissingExtra, match=r"rigloop\[import\]"):

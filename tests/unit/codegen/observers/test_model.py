@@ -201,8 +201,8 @@ def test_forces_with_a_memory_are_refused():
 
 def test_what_a_model_says_of_itself_is_known_without_building_it(four_bar, four_bar_spec):
     mechanism = load("four_bar")
-    told = describe(mechanism, resolve(mechanism, ObserverSpec.of_text(four_bar_spec.text())))
+    told = describe(resolve(mechanism, ObserverSpec.of_text(four_bar_spec.text())))
     assert told.items() <= four_bar.module.model_info().items()
     assert told["reads_acceleration"] is True
     angle = ObserverSpec({"angle": {"kind": "encoder", "angle": "crank"}}, ("crank",))
-    assert describe(mechanism, resolve(mechanism, angle))["reads_acceleration"] is False
+    assert describe(resolve(mechanism, angle))["reads_acceleration"] is False
