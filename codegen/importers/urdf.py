@@ -88,7 +88,8 @@ def _without_mass(root: Element, file: str) -> Iterator[Mistake]:
         if joint.get("type") != "fixed":
             moving.append((joint.get("name", ""), child))
     for name, child in moving:
-        waiting, seen = [child], set()
+        waiting = [child]
+        seen: set[str] = set()
         while waiting and not seen & heavy:
             seen.add(waiting[-1])
             waiting += [k for k in hung.get(waiting.pop(), []) if k not in seen]

@@ -76,8 +76,8 @@ def require_mass(system: System) -> None:
         system.at = ()
         remedy = "add a mass or a constraint"
         system.mistake("file", None, f"can move without mass: {', '.join(moving.values())}", remedy)
-    for name, (own, is_heavy) in bodies.items():
-        names = ", ".join(words for var, words in moving.items() if var in own)
+    for name, (variables, is_heavy) in bodies.items():
+        names = ", ".join(words for var, words in moving.items() if var in variables)
         problem = f"can move without mass ({names}), and carries none"
         remedy = "give it mass and inertia, or join it to what has some"
         if is_heavy:

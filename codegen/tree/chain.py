@@ -117,7 +117,7 @@ class Links:
         """Cosines and sines of its joint, or what stands for them: see `passage`."""
         if link.kind in ("turn", "screw"):
             at = angle(link.q[0], numbers)
-            turned = [self.graph.call("cos", at), self.graph.call("sin", at)]
+            turned: list[Value] = [self.graph.call("cos", at), self.graph.call("sin", at)]
             return turned if link.kind == "turn" else [*turned, link.q[0]]
         if link.kind == "slide":
             return [link.q[0]]

@@ -110,12 +110,12 @@ def follow(
         alpha, a = plus(alpha, turned), plus(a, moved)
     else:
         new_alpha, new_a = let_go(at, link, a)
-        turned = chain.rates_of_quaternion(link, minus(new_alpha, alpha))
+        rates = chain.rates_of_quaternion(link, minus(new_alpha, alpha))
         if link.kind == "free":
             moved = link.passage.out(minus(new_a, a))
             for i, e in zip(link.coordinates, moved, strict=False):
                 found[i] = graph.lift(e)
-        for i, e in zip(link.coordinates[-4:], turned, strict=True):
+        for i, e in zip(link.coordinates[-4:], rates, strict=True):
             found[i] = graph.lift(e)
         alpha, a = new_alpha, new_a
     return found, (alpha, a)
