@@ -1,12 +1,12 @@
 """A short slice of the fuzzing run; the long one, under sanitizers, is a command (docs/segment.md)."""
 
-import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from script_paths import beside_its_parts
 
 SCRIPT = Path(__file__).with_name("fuzz_segment.py")
 FRAMES = 20_000
@@ -20,8 +20,7 @@ def test_hostile_frames_and_replies_do_no_harm_and_the_same_seed_gives_the_same(
             capture_output=True,
             text=True,
             timeout=300,
-            # the parts of the script lie beside it
-            env={k: v for k, v in os.environ.items() if k != "PYTHONSAFEPATH"},
+            env=beside_its_parts(),
         )
         assert done.returncode == 0, done.stderr
         return re.sub(r"\d+ s:", "", done.stdout)

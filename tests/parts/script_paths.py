@@ -1,4 +1,4 @@
-"""Where a script of tests/integration finds the parts that it shares with tests."""
+"""Where scripts find what they import: the parts beside them, and those that they share with tests."""
 
 import os
 from pathlib import Path
@@ -8,3 +8,8 @@ def where_parts_are(script):
     """Return an environment in which a script finds what lies beside it, and these parts."""
     places = (str(script.parent), str(Path(__file__).parent), os.environ.get("PYTHONPATH", ""))
     return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, places))}
+
+
+def beside_its_parts():
+    """Return an environment in which a command finds what lies beside it, as it does for a person who starts it."""
+    return {k: v for k, v in os.environ.items() if k != "PYTHONSAFEPATH"}

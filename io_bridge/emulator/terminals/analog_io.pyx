@@ -15,8 +15,8 @@ cdef double RANGE_V = 10.0
 cdef double noise(AnalogInput *a) noexcept nogil:
     """One value of mean zero and deviation one: the sum of twelve even ones, the same ones in every run."""
     cdef double total = -6.0
-    cdef int i
-    for i in range(12):
+    cdef int _
+    for _ in range(12):
         a.seed ^= a.seed << 13
         a.seed ^= a.seed >> 7
         a.seed ^= a.seed << 17

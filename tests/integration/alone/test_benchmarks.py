@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from fifo_priority import may_be_fifo
+from script_paths import beside_its_parts
 
 pytestmark = pytest.mark.slow
 
@@ -24,8 +25,7 @@ def lateness(tmp_path, *options, **environment):
         capture_output=True,
         text=True,
         timeout=240,
-        # its parts lie beside it
-        env={k: v for k, v in os.environ.items() if k != "PYTHONSAFEPATH"} | environment,
+        env=beside_its_parts() | environment,
     )
     assert answer.exists(), done.stderr
     assert "Traceback" not in done.stderr
@@ -73,7 +73,7 @@ def test_without_the_right_to_a_priority_nothing_is_compared(tmp_path):
             ["prlimit", "--rtprio=0", "--memlock=65536", *without_capabilities(),
              sys.executable, FOLDER / name],
             capture_output=True, text=True, timeout=60,
-            env={k: v for k, v in os.environ.items() if k != "PYTHONSAFEPATH"},
+            env=beside_its_parts(),
         )  # fmt: skip
         assert done.returncode == 2, done
         assert "FIFO" in done.stdout

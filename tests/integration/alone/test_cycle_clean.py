@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from script_paths import beside_its_parts
 
 pytestmark = pytest.mark.slow
 
@@ -23,6 +24,7 @@ def seen(tmp_path_factory):
         capture_output=True,
         text=True,
         timeout=300,
+        env=beside_its_parts(),
     )
     assert answer.exists(), done.stderr
     return json.loads(answer.read_text())

@@ -1,12 +1,12 @@
 """The search for a cheap setting, measured by a command of benchmarks/."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from script_paths import beside_its_parts
 
 pytestmark = pytest.mark.slow
 
@@ -20,8 +20,7 @@ def test_advice_is_measured_beside_an_exhaustive_search(tmp_path):
         capture_output=True,
         text=True,
         timeout=240,
-        # its parts lie beside it
-        env={k: v for k, v in os.environ.items() if k != "PYTHONSAFEPATH"},
+        env=beside_its_parts(),
     )
     assert "Traceback" not in done.stderr
     (row,) = json.loads(answer.read_text())["rows"]
