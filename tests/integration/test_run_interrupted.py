@@ -97,19 +97,27 @@ def test_a_terminal_that_is_closed_ends_the_run_as_ctrl_c_does(make_rig, tmp_pat
     terminal, ours = pty.openpty()
     command = [sys.executable, "-m", "rigloop", "run", make_rig(), "--runs", tmp_path / "runs"]
     run = subprocess.Popen(
-        [str(part) for part in command], stdout=ours, stderr=ours, start_new_session=True
+        [str(part) for part in command],
+        stdout=ours,
+        stderr=ours,
+        start_new_session=True,
+        # whoever starts the tests may have been told to outlive a terminal
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
     )
     os.close(ours)
 
     def shown():
         return b"RUNNING" in os.read(terminal, 65536)
 
-    wait_for(shown, END_TIMEOUT_S, "live view")
-    os.close(terminal)
-    time.sleep(0.3)
-    assert run.poll() is None
-    run.send_signal(signal.SIGHUP)
-    run.wait(END_TIMEOUT_S)
+    try:
+        wait_for(shown, END_TIMEOUT_S, "live view")
+        os.close(terminal)
+        time.sleep(0.3)
+        assert run.poll() is None
+        run.send_signal(signal.SIGHUP)
+        run.wait(END_TIMEOUT_S)
+    finally:
+        run.kill()
     (folder,) = (tmp_path / "runs").iterdir()
     manifest = read_manifest(folder)
     assert (manifest.state, manifest.verdict) == ("ended", "good"), manifest.reasons
