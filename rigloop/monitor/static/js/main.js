@@ -25,6 +25,7 @@ class Page {
     this.followId = 0;
     this.source = "";
     this.hasNew = false;
+    this.isAwake = false; // a frame has been asked for
     this.strips = new Strips(this);
     this.scene = new Scene(this);
     this.square = new Square(this);
@@ -41,7 +42,6 @@ class Page {
     $("theme").addEventListener("click", () => this.chooseTheme(THEMES[(THEMES.indexOf(this.layout.theme) + 1) % THEMES.length]));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.repaint());
     this.addFolds();
-    requestAnimationFrame(() => this.frame());
     setTimeout(() => this.scene.load(), 0);
   }
 
@@ -81,7 +81,7 @@ class Page {
   takeFrame(header, numbers) {
     if (header.kind === "cycles" && header.id === this.followId) {
       this.strips.live.take(this.followed, header.groups, numbers, this.layout.span_s);
-      this.hasNew = true;
+      this.redraw();
     } else if (header.kind === "range") this.strips.takeRange(header, numbers);
     else if (header.kind === "capture") this.scope.takeCapture(header, numbers);
     else if (header.kind === "spectra") this.scope.takeSpectra(header, numbers);
@@ -200,7 +200,7 @@ class Page {
       section.classList.toggle("folded", is);
       section.querySelector(".fold").setAttribute("aria-expanded", String(!is));
     }
-    this.hasNew = true;
+    this.redraw();
   }
 
   removeStrip(place) {
@@ -237,7 +237,7 @@ class Page {
     this.scope.plots.repaint();
     this.scope.spectra.repaint();
     this.scene.build();
-    this.hasNew = true;
+    this.redraw();
   }
 
   heldChanged(is) {
@@ -246,18 +246,29 @@ class Page {
     $("strips").classList.toggle("held", is);
   }
 
-  frame() {
-    if (!document.hidden) {
-      if (this.hasNew) {
-        this.hasNew = false;
-        if (this.strips.zoomed) this.strips.readOut();
-        else this.strips.draw();
-        this.square.draw();
-        this.scene.needed = true;
-      }
-      if (this.scene.needed) this.scene.render();
-    }
+  // has everything drawn in the next frame
+  redraw() {
+    this.hasNew = true;
+    this.wake();
+  }
+
+  // a frame is asked for where there is something to draw: an empty one costs a page without a graphics card a millisecond
+  wake() {
+    if (this.isAwake) return;
+    this.isAwake = true;
     requestAnimationFrame(() => this.frame());
+  }
+
+  frame() {
+    this.isAwake = false;
+    if (this.hasNew) {
+      this.hasNew = false;
+      if (this.strips.zoomed) this.strips.readOut();
+      else this.strips.draw();
+      this.square.draw();
+      this.scene.needed = true;
+    }
+    if (this.scene.needed) this.scene.render();
   }
 }
 

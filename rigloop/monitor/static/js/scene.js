@@ -58,7 +58,7 @@ export class Scene {
 
   pose(index, numbers) {
     this.poses[index] = numbers;
-    if (index === this.chosen) this.needed = true;
+    if (index === this.chosen) this.redraw();
   }
 
   choose(index) {
@@ -91,7 +91,7 @@ export class Scene {
     this.mostForce = 1e-9; // of one mechanism all forces have one scale
     this.middle = null;
     if (drawing.rest) this.update(drawing.rest);
-    this.needed = true;
+    this.redraw();
   }
 
   paint(name) {
@@ -263,6 +263,11 @@ export class Scene {
     this.needed = false;
   }
 
+  redraw() {
+    this.needed = true;
+    this.page.wake();
+  }
+
   steer(box) {
     let held = null;
     box.addEventListener("pointerdown", (event) => {
@@ -278,7 +283,7 @@ export class Scene {
     box.addEventListener("wheel", (event) => {
       event.preventDefault();
       this.turn.away = Math.min(6, Math.max(0.3, this.turn.away * Math.exp(event.deltaY * 0.001)));
-      this.needed = true;
+      this.redraw();
     }, { passive: false });
     box.addEventListener("keydown", (event) => {
       const step = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1] }[event.key];
@@ -291,7 +296,7 @@ export class Scene {
   rotate(azimuth, height) {
     this.turn.azimuth += azimuth;
     this.turn.height = Math.min(1.5, Math.max(-1.5, this.turn.height + height));
-    this.needed = true;
+    this.redraw();
   }
 }
 

@@ -24,7 +24,7 @@ export class Strips {
       const strip = this.strips.find((one) => one.box === target);
       if (!strip) return;
       strip.isSeen = isIntersecting;
-      if (isIntersecting) this.page.hasNew = true;
+      if (isIntersecting) this.page.redraw();
     }));
     new ResizeObserver(() => this.strips.forEach((s) => s.plot?.setSize({ width: this.size().width, height: s.plot.height }))).observe($("plots"));
   }
