@@ -161,9 +161,8 @@ cdef class DelayBlock(CycleBlock):
                 raise MemoryError()
             # memory that is locked can be given back only once it is not
             munlock(self.delay.memory, self.delay.bytes)
-        self.run_by(step_delay, &self.delay, 0)
+        self.run_by(step_delay, &self.delay, sizeof(Delay))
         self.view.work = &self.delay.work
-        self.view.bytes = sizeof(Delay)
 
     def __dealloc__(self):
         if self.delay.memory != NULL:

@@ -68,6 +68,10 @@ cdef extern from *:
         pthread_attr_destroy(&attributes);
         if (status) return status;
         while (sem_wait(&line->begun)) {}
+        if (line->status) {
+            sem_post(&line->over);
+            pthread_join(line->id, NULL);
+        }
         return line->status;
     }
 

@@ -1,6 +1,8 @@
 """A process that dies is marked in the table before its memory is taken apart; one that ends in order is not."""
 
+import errno
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -25,6 +27,26 @@ sys.stdin.read()
 line.end()
 table.close()
 """
+
+# a kernel without robust futexes, as a filter of system calls makes one
+HAS_NONE = """
+import ctypes, os, struct, sys
+from rt_core.signals.lifeline import Lifeline
+from rt_core.signals.table import SignalTable
+table = SignalTable.attach(sys.argv[1], writable=True)
+lines = [(0x20, 0, 0, 0), (0x15, 0, 1, int(sys.argv[2])), (0x06, 0, 0, 0x00050000 | 38), (0x06, 0, 0, 0x7FFF0000)]
+text = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in lines))
+program = struct.pack("HxxxxxxP", len(lines), ctypes.addressof(text))
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program) == 0, os.strerror(ctypes.get_errno())
+before = set(os.listdir("/proc/self/task"))
+try:
+    Lifeline(table)
+except OSError as error:
+    print(error.errno, set(os.listdir("/proc/self/task")) == before)
+table.close()
+"""
+SET_ROBUST_LIST = {"x86_64": 273, "aarch64": 99}
 
 
 @pytest.fixture
@@ -103,6 +125,16 @@ def test_a_forked_process_ends_the_lifeline_of_nobody(table):
             assert int.from_bytes(file.read(4), sys.byteorder) in map(
                 int, os.listdir("/proc/self/task")
             )
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(platform.machine() not in SET_ROBUST_LIST, reason="another number of the call")
+def test_a_kernel_that_has_none_is_named_and_no_thread_stays(table):
+    number = str(SET_ROBUST_LIST[platform.machine()])
+    done = subprocess.run(
+        [sys.executable, "-c", HAS_NONE, table.path, number], capture_output=True, text=True
+    )
+    assert (done.stdout, done.returncode) == (f"{errno.ENOSYS} True\n", 0), done.stderr
 
 
 def test_a_table_that_is_only_read_has_none(table):
