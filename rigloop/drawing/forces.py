@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from codegen.description.outputs import Output
-from rigloop.drawing.sketch import Shape
+from rigloop.drawing.sketch import Sketch
 
 ALONG = ("force_n", "pull_n")  # tension along a spring or link: its ends are drawn together
 COMPONENTS = ("fx_n", "fy_n", "fz_n")
-LINES, MARKS = ("line", "spring"), ("mark",)
+LINES = ("line", "spring")
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,14 @@ class DrawnForce:
     ports: tuple[str, ...]
 
 
-def drawn_forces(outputs: Sequence[Output], shapes: Sequence[Shape]) -> list[DrawnForce]:
+def drawn_forces(outputs: Sequence[Output], sketch: Sketch) -> list[DrawnForce]:
     """Return the forces of springs, links and joints that outputs show, by element.
 
     Parameters
     ----------
     outputs : sequence of Output
-    shapes : sequence of Shape
+    sketch : Sketch
+        Of the same mechanism.
 
     Returns
     -------
@@ -52,20 +53,13 @@ def drawn_forces(outputs: Sequence[Output], shapes: Sequence[Shape]) -> list[Dra
             shown.setdefault(element, {})[value] = output.port
     found = []
     for element, ports in shown.items():
-        name = element.rpartition("/")[2]
+        number = sketch.place_of.get(element)
+        if number is None:
+            continue
         along = next((ports[value] for value in ALONG if value in ports), None)
-        line, mark = _labelled(shapes, name, LINES), _labelled(shapes, name, MARKS)
-        if along is not None and line is not None:
-            found.append(DrawnForce(line, element, (along,)))
-        elif mark is not None and ports.keys() & set(COMPONENTS):
-            found.append(
-                DrawnForce(mark, element, tuple(ports.get(value, "") for value in COMPONENTS))
-            )
+        if along is not None and sketch.shapes[number].kind in LINES:
+            found.append(DrawnForce(number, element, (along,)))
+        elif ports.keys() & set(COMPONENTS):
+            components = tuple(ports.get(value, "") for value in COMPONENTS)
+            found.append(DrawnForce(number, element, components))
     return found
-
-
-def _labelled(shapes: Sequence[Shape], name: str, kinds: tuple[str, ...]) -> int | None:
-    for number, shape in enumerate(shapes):
-        if shape.kind in kinds and name in shape.label.split():
-            return number
-    return None

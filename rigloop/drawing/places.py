@@ -47,8 +47,14 @@ class _Sketcher:
         }  # fmt: skip
         self.turning: dict[str, tuple[Vector, str]] = {}  # vector: its axis and angle
         self.sliding: dict[str, list[Vector]] = {}  # points by the travel that moves them
+        self.beneath: dict[str, frozenset[Vector]] = {}  # links that a rod stands for
         for element in written:
+            begin = len(self.made.shapes)
             self.element(element)
+            if len(self.made.shapes) > begin:
+                self.made.place_of[f"{element.table}/{element.name}"] = begin
+        rods = {frozenset(s.points): n for n, s in enumerate(self.made.shapes) if s.style == "rod"}
+        self.made.place_of |= {link: rods[ends] for link, ends in self.beneath.items()}
         self.bodies()
         self.points()
         self.directions()
@@ -97,6 +103,8 @@ class _Sketcher:
         elif frozenset((a, b)) not in self.rods:
             style = "measured" if hasattr(w.entry, "by") else "link"
             self.made.add("line", style, a, b, label=w.name)
+        else:
+            self.beneath[f"{w.table}/{w.name}"] = frozenset((a, b))
 
     def joint(self, w: Written) -> None:
         entry, system = w.entry, self.system

@@ -62,12 +62,15 @@ class Sketch:
         Directions that no element places anywhere.
     notes : list of str
         What has no place in space: couplings of scalar coordinates.
+    place_of : dict of str to int
+        Number in `shapes` of the one that shows an element first, by `<table>/<name>`.
     """
 
     system: System
     shapes: list[Shape] = field(default_factory=list)
     loose: list[Shape] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    place_of: dict[str, int] = field(default_factory=dict)
     size: float = 1.0
 
     def add(self, kind: str, style: str, *points: Vector, label: str = "", **more: Any) -> None:

@@ -67,7 +67,7 @@ class Moving:
         self._q = np.array([c.initial for c in found.system.coordinates], np.float64)
         made = sketch(path, found)
         self.poses, self._size, self._notes = Poses(made), made.size, list(made.notes)
-        self._drawn_forces = drawn_forces(found.outputs, self.poses.shapes)
+        self._drawn_forces = drawn_forces(found.outputs, made)
         self._kernel: Any = None
         self._reads: list[str] = []
         self._ports: tuple[str, ...] = ()

@@ -1,11 +1,12 @@
 """Forces that a mechanism's outputs show are found at the shapes of its drawing."""
 
+from importlib.resources import files
+
 import pytest
 
 from codegen.description.mechanism import load
 from rigloop.drawing.forces import DrawnForce, drawn_forces
 from rigloop.drawing.places import sketch
-from rigloop.drawing.poses import Poses
 
 PENDULUM = """
 [point.tip]
@@ -35,8 +36,8 @@ angle = "swing"
 
 def found(path):
     mechanism = load(path)
-    shapes = Poses(sketch(path, mechanism)).shapes
-    return drawn_forces(mechanism.outputs, shapes), shapes
+    made = sketch(path, mechanism)
+    return drawn_forces(mechanism.outputs, made), made.shapes
 
 
 @pytest.mark.parametrize("name", ["squeezer", "governor"])
@@ -52,6 +53,17 @@ def test_a_reaction_acts_at_its_joint_by_components(tmp_path):
     (force,), shapes = found(path)
     assert force == DrawnForce(force.shape, "revolute/pin", ("pin/along_n", "", "pin/up_n"))
     assert shapes[force.shape].kind == "mark"
+
+
+def test_the_tension_of_a_link_acts_along_the_rod_that_stands_for_it(tmp_path):
+    text = (files("rig_configs") / "mechanisms" / "brake_pedal.toml").read_text()
+    # no rod bears the name of the link beneath it
+    text = text.replace("[uniform_rod.push_rod]", "[uniform_rod.pusher]")
+    path = tmp_path / "brake_pedal.toml"
+    path.write_text(f'{text}\n"push_rod/force_n" = "constant_distance.push_rod.force_n"\n')
+    (force,), shapes = found(path)
+    assert force.ports == ("push_rod/force_n",)
+    assert (shapes[force.shape].style, shapes[force.shape].label) == ("rod", "pusher")
 
 
 def test_without_forces_among_the_outputs_none_is_drawn():
