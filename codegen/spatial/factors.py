@@ -28,17 +28,9 @@ def factored(matrix: list[list[Value]]) -> Factor:
 
 
 def substituted(factor: Factor, right: list[Value]) -> list[Value]:
-    lower, inverse = factor
-    n = len(right)
-    x = list(right)
-    for i in range(n):
-        for k in range(i):
-            x[i] = x[i] - lower[i][k] * x[k]
-    x = [value * scale for value, scale in zip(x, inverse, strict=True)]
-    for i in reversed(range(n)):
-        for k in range(i + 1, n):
-            x[i] = x[i] - lower[k][i] * x[k]
-    return x
+    """The solution of a system with a factored matrix."""
+    scaled = zip(forwards(factor, right), factor[1], strict=True)
+    return backwards(factor, [value * scale for value, scale in scaled])
 
 
 def forwards(factor: Factor, right: list[Value]) -> list[Value]:
