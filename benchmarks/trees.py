@@ -169,7 +169,7 @@ def loops(folder: Path) -> dict[str, float | str]:
     """Steps of loops in both kinds of coordinates, in us, and the formulation that is advised."""
     # mechanisms of the tests lie beside them
     sys.path.append(str(Path(__file__).parents[1] / "tests" / "parts"))
-    from wishbones import wishbone_axle
+    from mechanisms.wishbones import wishbone_axle
 
     found: dict[str, float | str] = {}
     for name, mechanism in (
