@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from io_bridge.logs.faults.clock import Clock, read_clock
 from io_bridge.logs.faults.finder import find_faults
 from io_bridge.logs.faults.finding import KINDS, Finding, Found, Policy, policy_of, runs
+from io_bridge.logs.formats.stamps import seconds_of_all
 from io_bridge.logs.formats.table import Table
 from io_bridge.logs.guess.angle_span import too_fast
 from io_bridge.logs.guess.beside import TURN
-from io_bridge.logs.guess.clock_column import IMPOSSIBLE_HZ, seconds_of_stamps
+from io_bridge.logs.guess.clock_column import IMPOSSIBLE_HZ
 from io_bridge.logs.guess.names import ANGLE_UNITS, TIME_UNITS, unit_in
 from rig_configs.log_schema import LogMapping
 
@@ -104,7 +105,7 @@ def _stamps(table: Table, mapping: LogMapping) -> Array:
     if mapping.time.unit == "rows":
         return table.row.astype(float)
     if mapping.time.unit == "stamp":
-        return seconds_of_stamps(table.words[mapping.time.column])
+        return seconds_of_all(table.words[mapping.time.column])
     return table.numbers[mapping.time.column]
 
 
