@@ -27,10 +27,11 @@ CHUNK = 5_000  # fast cycles stepped at once; bounds the memory of a replay
 
 @dataclass
 class Pace:
-    """Time that a replay took, in its cycles and with its records."""
+    """Time that a replay took, in its cycles and with its records, and that of processors."""
 
     cycles_s: float = 0.0
     total_s: float = 0.0
+    cpu_s: float = 0.0
 
 
 def run_script(plan: Plan, script: Mapping[str, Steps], folder: Path, console: Console) -> Pace:
@@ -56,7 +57,7 @@ def run_script(plan: Plan, script: Mapping[str, Steps], folder: Path, console: C
             highlight=False,
             markup=False,
         )
-    begin = time.perf_counter()
+    begin, begin_cpu = time.perf_counter(), time.process_time()
     with contextlib.ExitStack() as opened:
         records = {
             task: opened.enter_context(RecordWriter(folder / f"{task}.npy", offline.paths(task)))
@@ -70,6 +71,7 @@ def run_script(plan: Plan, script: Mapping[str, Steps], folder: Path, console: C
             if task == most:
                 progress.advance(bar, len(t_ns))
     pace.total_s = time.perf_counter() - begin
+    pace.cpu_s = time.process_time() - begin_cpu
     return pace
 
 
