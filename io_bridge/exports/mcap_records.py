@@ -53,9 +53,7 @@ class Messages:
         ends = np.cumsum([0, *map(len, records)])
         return memoryview(b"".join(records)), ends[:-1]
 
-    def _of_one_size(
-        self, data: NDArray[np.uint8], which: slice = slice(None)
-    ) -> NDArray[np.void]:
+    def _of_one_size(self, data: NDArray[np.uint8], which: slice = slice(None)) -> NDArray[np.void]:
         size = data.shape[1]
         made = np.empty(
             len(data),
@@ -107,7 +105,9 @@ class McapFile:
     def channel(self, topic: str, encoding: str, schema: int, metadata: Mapping[str, str]) -> int:
         """Write a channel; return its number."""
         number = len(self._channels) + 1
-        content = struct.pack("<HH", number, schema) + _text(topic) + _text(encoding) + _map(metadata)
+        content = (
+            struct.pack("<HH", number, schema) + _text(topic) + _text(encoding) + _map(metadata)
+        )
         self._channels.append(_record(CHANNEL, content))
         self._counts[number] = 0
         self.file.write(self._channels[-1])
@@ -149,11 +149,15 @@ class McapFile:
         for messages, (part, places) in zip(several, parts, strict=True):
             entries = np.column_stack([messages.t_ns, begin + places]).astype("<u8")
             indices[messages.channel] = self.file.tell()
-            self._write(MESSAGE_INDEX, struct.pack("<H", messages.channel) + _long(entries.tobytes()))
+            self._write(
+                MESSAGE_INDEX, struct.pack("<H", messages.channel) + _long(entries.tobytes())
+            )
             self._counts[messages.channel] += len(messages.t_ns)
             begin += len(part)
         index = struct.pack("<QQQQ", first, last, place, end - place) + _numbers(indices)
-        index += struct.pack("<Q", self.file.tell() - end) + _text("") + struct.pack("<QQ", size, size)
+        index += (
+            struct.pack("<Q", self.file.tell() - end) + _text("") + struct.pack("<QQ", size, size)
+        )
         self._chunks.append(_record(CHUNK_INDEX, index))
         self._first_ns = first if self._first_ns is None else min(self._first_ns, first)
         self._last_ns = max(self._last_ns, last)

@@ -10,6 +10,7 @@ import os
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import BinaryIO
 from xml.sax.saxutils import escape
 
@@ -60,7 +61,7 @@ class Blocks:
             "<8s8s8s4xH34x", b"MDF     ", f"{VERSION / 100:.2f}".ljust(8).encode(), PROGRAM.ljust(8).encode(), VERSION
         )  # fmt: skip
         file.write(identification)
-        # start, offsets from UTC in minutes, flags, class of the clock, and a start angle and distance that nobody knows
+        # start, offsets from UTC in minutes, flags, class of the clock; then an angle and a distance that nobody knows
         self._head = self._add(
             b"HD", [0] * 6, struct.pack("<QhhBBBxdd", start_ns, 0, 0, OFFSETS_VALID, 0, 0, 0.0, 0.0)
         )
@@ -80,13 +81,13 @@ class Blocks:
         self, name: str, channels: Sequence[Channel], row_bytes: int, n_rows: int
     ) -> None:
         """Write what a group of channels is; its rows come next, `n_rows` of `row_bytes` each."""
-        firsts = [0, *(self._channel(one) for one in channels)]
-        for one, other in zip(firsts[1:], firsts[2:], strict=False):
+        firsts = [self._channel(one) for one in channels]
+        for one, other in pairwise(firsts):
             self._link(one, CN_NEXT, other)
         # no record number: the rows of a group stand alone
         group = self._add(
             b"CG",
-            [0, firsts[1], self._text(b"TX", name), 0, 0, 0],
+            [0, firsts[0], self._text(b"TX", name), 0, 0, 0],
             struct.pack("<QQHH4xII", 0, n_rows, 0, 0, row_bytes, 0),
         )
         data = self._add(b"DG", [0, group, 0, 0], struct.pack("<B7x", 0))

@@ -44,7 +44,7 @@ class WrittenBeside:
         self._wait(self._turn)
         room = self._rooms[self._turn]
         for task, n in sizes.items():
-            width = len(self._records[task].dtype)
+            width = len(self._records[task].dtype.names or ())
             if len(room.get(task, ())) < n:
                 # touched here, so that no cycle waits for its pages
                 room[task] = np.full((n, width), np.nan)

@@ -84,7 +84,7 @@ def _further(good: Array, step: Array) -> float:
 
 
 def _smooth(good: Array, step: Array) -> float:
-    # from 0 to 1: an encoder shows a motion down to its counts, a sensor of torque its noise, which is many of its digits
+    # from 0 to 1: an encoder shows a motion down to its counts, a sensor of torque its noise of many digits
     good, step = good[:FEW], step[:FEW]
     quantum = find_grid(good) or find_quantum(good)
     rough = float(np.percentile(np.abs(np.diff(good, 3)), 75.0)) - FINE_NOISE * quantum
