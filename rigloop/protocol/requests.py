@@ -136,7 +136,7 @@ class Stop(Controlling, kw_only=True, frozen=True):
 
 
 class Reset(Controlling, kw_only=True, frozen=True):
-    """Acknowledge that a run has tripped or failed; without it no other one is started."""
+    """Acknowledge that a run has tripped or failed. The service starts no other run before that."""
 
     drives: Annotated[
         bool, Meta(description="drives in their fault state are reset at the next start")
