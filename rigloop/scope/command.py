@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,6 +20,17 @@ if TYPE_CHECKING:
     from rigloop.scope.sources import Opened
 
 LOOK_S = 0.02
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Files that a person wants of each capture; a picture has another capture and spectra in it, if wanted."""
+
+    save: Path | None
+    plot: Path | None
+    export: To | None
+    against: Capture | None
+    fft: bool
 
 
 class Mode(StrEnum):
@@ -90,7 +102,7 @@ def scope(
     """
     from rigloop.display.verdict import line, show_places
     from rigloop.scope.capture_file import is_capture, load_capture
-    from rigloop.scope.setup import SetupError
+    from rigloop.scope.setup import Setup, SetupError
     from rigloop.scope.view import facts_of, show_capture
 
     screen = Screen()
@@ -98,6 +110,7 @@ def scope(
     found: list[dict[str, object]] = []
     with errors_as_lines(json):
         stored = load_capture(against) if against else None
+        wanted = Wanted(save, plot, export, stored, fft)
 
         def finished(capture: Capture) -> None:
             absent = [path for pair in delays for path in pair if path not in capture.units]
@@ -105,7 +118,7 @@ def scope(
                 raise SetupError(f"--delay {absent[0]}: no signal of the capture")
             found.append(facts_of(capture, delays, stored))
             is_alone = mode is Mode.SINGLE or count == 1
-            files = _written(capture, is_alone, save, plot, export, stored, fft, json)
+            files = _written(capture, wanted, is_alone, json)
             if not json:
                 show_capture(capture, delays, stored, screen)
                 show_places(files, screen)
@@ -117,13 +130,16 @@ def scope(
 
             opened = open_any(of)
             try:
-                _watch(
-                    opened,
-                    _setup(
-                        opened, signals, trigger, pre, post, mode.value, auto_after, count, delay
-                    ),
-                    finished,
+                setup = Setup(
+                    signals=_chosen(opened, signals, trigger, delay),
+                    trigger=trigger,
+                    pre_s=pre,
+                    post_s=post,
+                    mode=mode.value,
+                    auto_after_s=auto_after,
+                    count=count,
                 )
+                _watch(opened, setup, finished)
             finally:
                 _close(opened)
 
@@ -134,19 +150,12 @@ def scope(
     answer({"captures": found}, show, json, good=bool(found))
 
 
-def _setup(
-    opened: Opened,
-    patterns: list[str] | None,
-    trigger: str,
-    pre: float,
-    post: float,
-    mode: str,
-    auto_after: float,
-    count: int,
-    delay: tuple[str, str] | None,
-) -> Setup:
+def _chosen(
+    opened: Opened, patterns: list[str] | None, trigger: str, delay: tuple[str, str] | None
+) -> tuple[str, ...]:
+    """Return the signals of the captures: like the patterns, or shown by the rig; those of a delay, too."""
     from rigloop.scope.opened import usual_signals
-    from rigloop.scope.setup import MOST_SIGNALS, Setup, SetupError
+    from rigloop.scope.setup import MOST_SIGNALS, SetupError
     from rigloop.scope.sources import homes_of
     from rigloop.scope.trigger import read_trigger
     from rigloop.signals.listing import is_like
@@ -164,15 +173,7 @@ def _setup(
         raise SetupError("the run shows no signal by itself: give --signals")
     if len(chosen) > MOST_SIGNALS:
         raise SetupError(f"--signals: {len(chosen)} are like it; at most {MOST_SIGNALS}")
-    return Setup(
-        signals=tuple(chosen),
-        trigger=trigger,
-        pre_s=pre,
-        post_s=post,
-        mode=mode,  # type: ignore[arg-type]
-        auto_after_s=auto_after,
-        count=count,
-    )
+    return tuple(chosen)
 
 
 def _watch(opened: Opened, setup: Setup, finished: Callable[[Capture], None]) -> None:
@@ -201,37 +202,28 @@ def _close(opened: Opened) -> None:
         opened.close()
 
 
-def _written(
-    capture: Capture,
-    is_alone: bool,
-    save: Path | None,
-    plot: Path | None,
-    export: To | None,
-    against: Capture | None,
-    fft: bool,
-    json: bool,
-) -> list[Path]:
+def _written(capture: Capture, wanted: Wanted, is_alone: bool, json: bool) -> list[Path]:
     from rigloop.scope.capture_file import save_capture
 
     made = []
-    if save:
-        path = numbered(save, capture.number, is_alone)
+    if wanted.save:
+        path = numbered(wanted.save, capture.number, is_alone)
         with writing(path, json):
             save_capture(capture, path)
         made.append(path)
-    if plot:
+    if wanted.plot:
         from rigloop.scope.plot import plot_capture
 
-        path = numbered(plot, capture.number, is_alone)
+        path = numbered(wanted.plot, capture.number, is_alone)
         with writing(path, json):
-            plot_capture(capture, against=against, fft=fft).savefig(path, dpi=130)
+            plot_capture(capture, against=wanted.against, fft=wanted.fft).savefig(path, dpi=130)
         made.append(path)
-    if export:
+    if wanted.export:
         from io_bridge.exports.write import FORMS, write_export
 
-        base = save or Path(f"{capture.rig}-capture")
-        path = numbered(base.with_suffix(FORMS[export].ending), capture.number, is_alone)
-        made += write_export(capture.measured(), export, path, replaces=True)
+        base = wanted.save or Path(f"{capture.rig}-capture")
+        path = numbered(base.with_suffix(FORMS[wanted.export].ending), capture.number, is_alone)
+        made += write_export(capture.measured(), wanted.export, path, replaces=True)
     return made
 
 
