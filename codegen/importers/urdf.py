@@ -106,8 +106,17 @@ def read(mujoco: Any, path: Path) -> Any:
 
 
 def leave_out_unknown(path: Path, tree: Tree) -> None:
-    """Report the elements of the file that are not carried over."""
+    """Report the elements of the file that are not carried over, and a root that stands though it has mass."""
     root = parse(path)
+    moved = {child.get("link") for child in root.iter("child")}
+    for link in root.findall("link"):
+        mass = link.find("inertial/mass")
+        if link.get("name") not in moved and mass is not None:
+            words = (
+                f"stands on the ground, with its {mass.get('value')} kg: if it floats, hang it on a link 'world' by "
+                "a joint of type floating"
+            )
+            tree.changed("link", link.get("name", "-"), words)
     for element in root:
         name = element.get("name", "-")
         if element.tag == "link":

@@ -49,14 +49,40 @@ def test_an_attribute_that_is_not_known_is_told(mujoco, robots, tmp_path):
 
 def test_files_that_are_included_are_read_too(mujoco, robots, tmp_path):
     (tmp_path / "more.xml").write_text(
-        '<mujoco><worldbody><body name="b"><joint name="j" margin="0.1"/>'
-        '<inertial pos="0.1 0 0" mass="1" diaginertia="1 1 1"/></body></worldbody></mujoco>'
+        '<mujocoinclude><worldbody><body name="b"><joint name="j" margin="0.1"/>'
+        '<inertial pos="0.1 0 0" mass="1" diaginertia="1 1 1"/></body></worldbody></mujocoinclude>'
     )
     path = tmp_path / "all.xml"
     path.write_text('<mujoco><include file="more.xml"/></mujoco>')
     imported = import_file(path)
-    assert left_out(imported)["joint", "j"] == "margin 0.1"
+    assert left_out(imported) == {("joint", "j"): "margin 0.1"}
     assert imported.mechanism.name == "all"
+
+
+def test_a_root_with_mass_stands_on_the_ground_and_is_told(mujoco, tmp_path):
+    mass = (
+        '<inertial><mass value="16.8"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    )
+    path = tmp_path / "walker.urdf"
+    path.write_text(
+        f'<robot name="w"><link name="trunk">{mass}</link><link name="leg">{mass}</link>'
+        '<joint name="hip" type="continuous"><parent link="trunk"/><child link="leg"/></joint></robot>'
+    )
+    told = {(i.kind, i.name): i.words for i in import_file(path).items if i.status == "changed"}
+    assert told["link", "trunk"].startswith("stands on the ground, with its 16.8 kg")
+    assert "type floating" in told["link", "trunk"]
+
+
+def test_effects_of_tendons_that_have_no_counterpart_are_told(mujoco, tmp_path):
+    path = tmp_path / "tendon.xml"
+    path.write_text(
+        '<mujoco><worldbody><site name="w" pos="0 0 1"/><body name="b"><joint name="j"/><site name="s" pos="1 0 0"/>'
+        '<inertial pos="1 0 0" mass="1" diaginertia="1 1 1"/></body></worldbody><tendon>'
+        '<spatial name="rope" stiffness="3" armature="0.1" actuatorfrcrange="-1 1">'
+        '<site site="s"/><site site="w"/></spatial></tendon></mujoco>'
+    )
+    told = [i.words for i in import_file(path).items if (i.kind, i.status) == ("tendon", "left out")]
+    assert told == ["force range", "armature"]
 
 
 def test_names_become_names_of_a_mechanism(mujoco, robots):
