@@ -29,8 +29,14 @@ OF_TREES: tuple[Formulation, ...] = ("articulated", "riccati")
 CLOSES: tuple[Formulation, ...] = ("ali3p", "semi_recursive")  # loops, with stiff forces implicit
 MOST_COUNTED = 40  # coordinates of an open chain: ordering 60 of them takes most of a minute
 LONG = 64  # joint coordinates up to which a tree is written in lines, which its loops do not beat
-WRITTEN_OUT: tuple[Formulation, ...] = ("semi_recursive", "composite")  # a line for each entry of a mass matrix
-MOST_ENTRIES = (30, 60)  # of it, of an open chain and where loops are to be closed: more take minutes to write out
+WRITTEN_OUT: tuple[Formulation, ...] = (
+    "semi_recursive",
+    "composite",
+)  # a line for each entry of a mass matrix
+MOST_ENTRIES = (
+    30,
+    60,
+)  # of it, of an open chain and where loops are to be closed: more take minutes to write out
 AT_ONCE = 3.0  # operations a cycle
 NEAR = 0.7  # of the cycles of another one: steps that are timed differ from counts by up to a third
 
@@ -90,7 +96,9 @@ def formulation_costs(mechanism: Mechanism) -> Costs:
             continue
         entries = _mass_entries(tree)
         if formulation in WRITTEN_OUT and entries > MOST_ENTRIES[bool(cuts)]:
-            words = f"a mass matrix of {entries} entries, which takes long to write out: not counted"
+            words = (
+                f"a mass matrix of {entries} entries, which takes long to write out: not counted"
+            )
             found.append(FormulationCost(formulation, integrator, refused=words))
             continue
         found.append(_counted(mechanism, formulation, integrator))

@@ -60,9 +60,7 @@ def test_files_that_are_included_are_read_too(mujoco, robots, tmp_path):
 
 
 def test_a_root_with_mass_stands_on_the_ground_and_is_told(mujoco, tmp_path):
-    mass = (
-        '<inertial><mass value="16.8"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
-    )
+    mass = '<inertial><mass value="16.8"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
     path = tmp_path / "walker.urdf"
     path.write_text(
         f'<robot name="w"><link name="trunk">{mass}</link><link name="leg">{mass}</link>'
@@ -81,7 +79,9 @@ def test_effects_of_tendons_that_have_no_counterpart_are_told(mujoco, tmp_path):
         '<spatial name="rope" stiffness="3" armature="0.1" actuatorfrcrange="-1 1">'
         '<site site="s"/><site site="w"/></spatial></tendon></mujoco>'
     )
-    told = [i.words for i in import_file(path).items if (i.kind, i.status) == ("tendon", "left out")]
+    told = [
+        i.words for i in import_file(path).items if (i.kind, i.status) == ("tendon", "left out")
+    ]
     assert told == ["force range", "armature"]
 
 
