@@ -1,4 +1,4 @@
-"""Every integrator with every formulation in joint coordinates: with its order on an exact motion, or refused by name."""
+"""Every integrator with every formulation in joint coordinates: its order on an exact motion, or a refusal by name."""
 
 import math
 

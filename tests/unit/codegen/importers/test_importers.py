@@ -175,6 +175,49 @@ def test_all_impossible_joints_of_a_urdf_are_told_at_once(tmp_path):
     assert len(found.value.mistakes) == 4
 
 
+def test_all_numbers_of_a_urdf_that_no_robot_has_are_told_at_once(tmp_path):
+    def link(name, mass, moments):
+        given = " ".join(f'{k}="{v}"' for k, v in zip(("ixx", "iyy", "izz"), moments, strict=True))
+        return f'<link name="{name}"><inertial><mass value="{mass}"/><inertia {given}/></inertial></link>'
+
+    path = tmp_path / "robot.urdf"
+    path.write_text(
+        f'<robot name="r"><link name="base"/>{link("a", "nan", (1, 1, 1))}{link("b", -1, (1, 1, "x"))}'
+        f"{link('c', 1, (1, 1, 5))}{link('d', 1, (1, 1, -1))}"
+        '<joint name="1" type="continuous"><parent link="base"/><child link="a"/><axis xyz="0 0 inf"/></joint>'
+        '<joint name="2" type="continuous"><parent link="a"/><child link="b"/><origin xyz="0 0"/></joint>'
+        '<joint name="3" type="continuous"><parent link="b"/><child link="c"/><mimic joint="ghost"/></joint>'
+        '<joint name="4" type="continuous"><parent link="c"/><child link="d"/></joint></robot>'
+    )
+    with pytest.raises(MechanismError) as found:
+        import_file(path)
+    told = str(found.value)
+    for words in (
+        "link a.mass = 'nan': is no number",
+        "link b.mass = '-1': is negative",
+        "link b.izz = 'x': is no number",
+        "link c.inertia: no body has these principal moments, 1, 1 and 5 kg m²",
+        "link d.inertia: has a negative principal moment, -1 kg m²",
+        "joint 1.axis.xyz = '0 0 inf': is not three numbers",
+        "joint 2.origin.xyz = '0 0': is not three numbers",
+        "joint 3.mimic = 'ghost': follows a joint that is no other hinge or slide",
+    ):
+        assert words in told
+    assert len(found.value.mistakes) == 8
+
+
+def test_links_of_a_urdf_that_hang_on_each_other_are_told(tmp_path):
+    path = tmp_path / "robot.urdf"
+    path.write_text(
+        '<robot name="r"><link name="a"/><link name="b"/>'
+        '<joint name="1" type="fixed"><parent link="b"/><child link="a"/></joint>'
+        '<joint name="2" type="fixed"><parent link="a"/><child link="b"/></joint></robot>'
+    )
+    with pytest.raises(MechanismError) as found:
+        import_file(path)
+    assert "link a: hangs on nothing: its joints lead back to itself" in str(found.value)
+
+
 def test_all_directions_of_zeros_of_an_mjcf_are_told_at_once(tmp_path):
     path = tmp_path / "robot.xml"
     path.write_text(
