@@ -91,7 +91,8 @@ ROWS = (
           safe((WATCHDOG,), lambda lim: lim.stall(lim.fast_task)),
           hazard=STALE_COMMAND, limits=("fast.stall_cycles",)),
     Fault("off-core", "the guard's thread runs on another core than its own", InCycle("estimate", Act.MOVE),
-          "one look each 1000 cycles", off_core, hazard=STALE_COMMAND, limits=("fast.off_core",)),
+          "one look each 1000 cycles", off_core, hazard=STALE_COMMAND,
+          limits=("fast.off_core", "guard.max_gap_ms", "guard.skip_bucket_ms")),
     # the sensor
     Fault("sensor-nan", "no count but NaN, for good", InCycle("sensor", Act.SET, ("count",), cycles=0),
           "sensor_hold_ms", ramps(("SENSOR_LOST", "SENSOR_FLICKERS"), sensor_bad), NAN,
