@@ -13,14 +13,14 @@ from rigloop.console.screen import Screen
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Look at logs of encoders, whoever wrote them.",
+    help="Examine encoder logs from any source.",
     epilog="Example: `rigloop log check run.csv --write run.toml`",
 )
 
 
 @app.callback()
 def _log() -> None:
-    """Look at logs of encoders, whoever wrote them."""
+    """Examine encoder logs from any source."""
 
 
 @app.command(epilog="Example: `rigloop log check run.csv --write run.toml`")
@@ -28,21 +28,25 @@ def check(
     files: Annotated[
         list[Path],
         typer.Argument(
-            help="Logs: CSV and other text (gz, zst), MDF4, MCAP, Parquet, HDF5, MATLAB, candump, ASC, or our records.",
+            help="Logs: CSV and other text (gz, zst), MDF4, MCAP, Parquet, HDF5, MATLAB, candump, "
+            "ASC, or records of rigloop.",
             readable=False,
         ),
     ],
     mapping: MappingOption = None,
     write: Annotated[
         Path | None,
-        typer.Option(help="Write the mapping of the first log here; never over a file."),
+        typer.Option(
+            help="File for the mapping of the first log; an existing file is never overwritten."
+        ),
     ] = None,
     counts: Annotated[
         float | None,
-        typer.Option(min=1e-3, help="Counts of a turn of the encoder, if you know them."),
+        typer.Option(min=1e-3, help="Counts of the encoder per turn, if you know them."),
     ] = None,
     period: Annotated[
-        float | None, typer.Option(min=1e-7, max=1e3, help="Period of a log without time, s.")
+        float | None,
+        typer.Option(min=1e-7, max=1e3, help="Sampling period of a log that has no time, s."),
     ] = None,
     angle: Annotated[
         str | None, typer.Option(help="Column of the angle, if the guess is wrong.")
@@ -52,7 +56,7 @@ def check(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Guess how logs are to be read, and list every fault in them; changes no log."""
+    """Guess how to read logs, and list every fault in them. Changes no log."""
     from io_bridge.logs.formats.table import LogError
     from rig_configs.log_schema import load_mapping
     from rigloop.logs.check import Checked, check_log, mapping_text

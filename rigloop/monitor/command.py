@@ -22,37 +22,45 @@ def monitor(
     target: Annotated[
         str,
         typer.Argument(
-            help="A service or the rig that it serves, `tcp://HOST:PORT`, or a run folder; the only one if not given."
+            help="Service, or rig that it serves; `tcp://HOST:PORT`, or a run folder. By default "
+            "the only service."
         ),
     ] = "",
-    rig: Annotated[str, typer.Option("--rig", help="Of a service with several.")] = "",
+    rig: Annotated[str, typer.Option("--rig", help="Rig, if the service has several.")] = "",
     key: Annotated[
         str,
-        typer.Option("--key", help="Over TCP: name of the service's key, of `rigloop keys list`."),
+        typer.Option(
+            "--key",
+            help="Name of the service's key as `rigloop keys list` shows it, for "
+            "a service over TCP.",
+        ),
     ] = "",
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="On this machine only; 0 takes any that is free.")
+        int, typer.Option(min=0, max=65535, help="Port, on this machine only; 0: any free port.")
     ] = PORT,
     tui: Annotated[
         bool,
-        typer.Option("--tui", help="On this terminal, as over ssh, in place of a browser."),
+        typer.Option(
+            "--tui", help="Show it on this terminal instead of in a browser; also works over ssh."
+        ),
     ] = False,
     foxglove: Annotated[
         int | None,
         typer.Option(
             min=0,
             max=65535,
-            help="A port for Foxglove and Lichtblick, on this machine only; 0 takes any that is free.",
+            help="Port for Foxglove and Lichtblick, on this machine only; 0: any free port.",
         ),
     ] = None,
     browser: Annotated[
         bool,
-        typer.Option("--browser/--no-browser", help="Open the page; else print its address only."),
+        typer.Option("--browser/--no-browser", help="Open the page, or only print its address."),
     ] = True,
 ) -> None:
-    """Open one page in a browser: a mechanism that moves, strips of any signals, guard, bus, live values, arm and stop.
+    """Open one page in a browser: the moving mechanism, strips of any signals, guard, bus, live values, arm and stop.
 
-    The page is for this machine only, at an address with a secret. Its server speaks to the rig as any client does.
+    The page is for this machine only, and its address contains a secret. Its server talks to the rig in the same way as
+    any other client.
     """
     if tui:
         _on_terminal(target, rig, key)
