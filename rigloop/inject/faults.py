@@ -156,7 +156,7 @@ ROWS = (
     Fault("model-diverges", "the guide of the model is at a position where the model cannot be assembled",
           InCycle("guide", Act.SET, ("guide",), cycles=0), "the next request",
           of_model, Argument("rad", lambda lim: 1e3, -1e300, 1e300),
-          hazard=WRONG_TORQUE),
+          needs="rows", hazard=WRONG_TORQUE),
     Fault("model-fault", "a block of the model's task fails", InCycle("work", Act.FAIL, cycles=0), "the next request",
           of_model, Argument("code", lambda lim: 99, 1, 1e6),
           hazard=WRONG_TORQUE),
