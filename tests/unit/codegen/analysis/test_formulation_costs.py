@@ -1,11 +1,11 @@
 """What formulations would cost, and which one is advised."""
 
 import pytest
+from mechanisms.random_trees import random_tree
 
 from codegen.analysis.formulation_costs import formulation_costs
 from codegen.description.builder import MechanismBuilder
 from codegen.description.mechanism import load
-from tests.parts.mechanisms.random_trees import random_tree
 
 
 def test_a_tree_is_advised_its_joint_coordinates_and_a_loop_the_cheaper_of_two():
