@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from estimators.closed_loop.observability import undetermined
-from tests.parts.mechanisms.gate_cases import CASES
+from rigloop.bench.flexible.gate import CASES
 
 
 def body(modes, forces, strains, gyro, accelerometers, seed=0):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.parts.mechanisms.bending_vehicle import vehicle
-from tests.parts.mechanisms.gate_cases import CASES, cases
+from rigloop.bench.flexible.vehicle import vehicle
+from rigloop.bench.flexible.gate import CASES, cases
 
 pytestmark = pytest.mark.slow
 
