@@ -49,7 +49,11 @@ SECONDS, SETTLED_S = 5.0, 1.0
 STIFFNESS_N_M, DAMPING_NS_M, DELAY_S = 49e3, 1e4, 0.5
 GRAVITY_M_S2, AT_FRONT = 9.81, (CENTRE_M[0] - REAR[0]) / (FRONT[0] - REAR[0])
 MOST_PERCENT = 5.0
-STRAIN_STD, GYRO_STD, FELT_STD = 1e-7, 1e-4, 0.01  # 0.1 um/m: a bridge amplifier of 24 bits at 1 kHz
+STRAIN_STD, GYRO_STD, FELT_STD = (
+    1e-7,
+    1e-4,
+    0.01,
+)  # 0.1 um/m: a bridge amplifier of 24 bits at 1 kHz
 # of the random walks, N^2/s, in the order of `FORCES`: quick on the road's bumps, as slow as each force's noise asks
 WALK_N2_S = dict(zip(FORCES, (5e4, 1e6, 1e5, 1e6, 3e5, 1.5e5), strict=True))
 START_N = 5e3
@@ -258,7 +262,12 @@ def run(tell: Tell = lambda text: None) -> tuple[Outcome, Motion, Estimate]:
     middle = len(variances) // 2
     late, early = variances[-1] - variances[middle], variances[middle] - variances[middle // 2]
     diverges = np.any(late > 1.9 * early)
-    good = all(f.percent <= MOST_PERCENT for f in forces) and bool(converges) and bool(diverges) and bool(refused)
+    good = (
+        all(f.percent <= MOST_PERCENT for f in forces)
+        and bool(converges)
+        and bool(diverges)
+        and bool(refused)
+    )
     held = sum(case.held for case in cases())
     good = good and held == len(CASES)
     return Outcome(forces, refused, held, found.nis, found.step_us, good), motion, found

@@ -1,9 +1,9 @@
 """A vehicle's body as a frame that bends in its plane, with unknown forces on both axles and on the roof.
 
-The line runs from the tail over the rear axle, the sill, the front axle and the nose back along hood, roof and hatch. Both
-axles are mounted 0.35 m above the sill, so that forces along the road bend it; on a straight sill they would only stretch
-it, by a hundredth of the strain. Its mass (1002 kg), inertia (1260 kg m2) and first frequencies (3.41, 4.66, 5.78 Hz) are
-near the published ones: 1000 kg, 1261 kg m2, and 3.42, 4.66, 5.75 Hz of a finite-element model that was not printed.
+The line runs from the tail over the rear axle, the sill, the front axle and the nose back along hood, roof and hatch.
+Both axles are mounted 0.35 m above the sill, so that forces along the road bend it and do not only stretch it. Its mass
+(1002 kg), inertia (1260 kg m2) and first frequencies (3.41, 4.66, 5.78 Hz) are near the published ones: 1000 kg, 1261
+kg m2, and 3.42, 4.66, 5.75 Hz of a finite-element model that was not printed.
 """
 
 from __future__ import annotations

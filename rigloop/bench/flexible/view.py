@@ -7,7 +7,14 @@ from pathlib import Path
 import matplotlib
 from rich.console import Console
 
-from rigloop.bench.flexible.flexible import MOST_PERCENT, SECONDS, SETTLED_S, Estimate, Motion, Outcome
+from rigloop.bench.flexible.flexible import (
+    MOST_PERCENT,
+    SECONDS,
+    SETTLED_S,
+    Estimate,
+    Motion,
+    Outcome,
+)
 from rigloop.bench.flexible.gate import CASES
 from rigloop.bench.flexible.vehicle import FORCES
 from rigloop.display.tables import Cell, Table, Tone, Toned, figures, words
@@ -33,10 +40,11 @@ def show(outcome: Outcome, console: Console) -> None:
     show_table(Table(heads, shown), console)
     first = outcome.refused.partition(";")[0]
     paragraph(
-        f"Errors are RMS from {SETTLED_S:g} s on, against a reference with 64 modes; at most {MOST_PERCENT:g} % each. One "
-        f"sample: the noise of all gauges, in newtons of a force that lasts. "
-        f"NIS {outcome.nis:.2f} a sample, {outcome.step_us:.0f} µs a step. rigid: what a rigid filter is left with "
-        f"after {SECONDS:g} s that began where the flexible one ends, and grows on; the gate refuses it: {first}. The gate is right in {outcome.gate_held} of {len(CASES)} cases.",
+        f"Errors are RMS from {SETTLED_S:g} s on, against a reference with 64 modes; at most {MOST_PERCENT:g} % "
+        "each. One sample: the noise of all gauges, in newtons of a force that lasts. "
+        f"NIS {outcome.nis:.2f} a sample, {outcome.step_us:.0f} µs a step. Rigid: what a rigid filter is left with "
+        f"after {SECONDS:g} s that began where the flexible one ends, and grows on; the gate refuses it: {first}. "
+        f"The gate is right in {outcome.gate_held} of {len(CASES)} cases.",
         console,
     )
     lost = [f"{f.name}: {f.percent:.1f} % off" for f in outcome.forces if f.percent > MOST_PERCENT]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from rigloop.bench.flexible.vehicle import vehicle
 from rigloop.bench.flexible.gate import CASES, cases
+from rigloop.bench.flexible.vehicle import vehicle
 
 pytestmark = pytest.mark.slow
 
