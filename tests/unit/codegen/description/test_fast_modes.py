@@ -3,13 +3,13 @@
 import math
 
 import pytest
+from mechanisms.flexible_mechanisms import SPUN, spin_up
 
 from codegen.description.fast_modes import fastest_rad_s, too_fast
 from codegen.description.mechanism import MechanismError
 from codegen.description.plausible import doubts
 from codegen.kernels.generate import program
 from codegen.options.options import KernelOptions
-from tests.parts.mechanisms.flexible_mechanisms import SPUN, spin_up
 
 
 def test_fastest_mode_is_that_of_the_body_on_a_guided_hub_and_more_on_a_light_one():

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from mechanisms.flexible_chains import laden_tree, plane_chain, space_chain
+from mechanisms.flexible_mechanisms import flexible_crank
+from mechanisms.tree_accelerations import composite_difference, difference
 
 from codegen.tree.closed import closed_tree
-from tests.parts.mechanisms.flexible_chains import laden_tree, plane_chain, space_chain
-from tests.parts.mechanisms.flexible_mechanisms import flexible_crank
-from tests.parts.mechanisms.tree_accelerations import composite_difference, difference
 
 # rods of 0.5 m: their nodes turn by up to 0.05 rad
 BENT_M = 0.01

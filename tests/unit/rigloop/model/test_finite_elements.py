@@ -65,5 +65,5 @@ def test_a_steady_push_strains_the_gauge_as_a_beam(walked):
     beyond = (length - x) ** 2 * (2.0 * length + x) / 6.0  # integral of s (s - x)
     moment = force * (length - x) - weight * (length - x) ** 2 / 2.0 - per_m * a * beyond
     strain = -moment * 0.01 / (2.1e11 * 0.03 * 0.02**3 / 12.0)
-    # it vibrates about that, and has turned by a few degrees
-    assert np.mean(motion["bow/strain"]) == pytest.approx(strain, rel=0.05)
+    # over 20 ms: it turns by a degree, and vibrates about that some 16 times, whose mean is within 1/100
+    assert np.mean(motion["bow/strain"][:200]) == pytest.approx(strain, rel=0.05)
