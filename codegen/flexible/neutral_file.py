@@ -145,11 +145,11 @@ def _wrong(arrays: dict[str, Any]) -> Iterator[Wrong]:
         across = 3 - sum(moving)
         off = float(np.max(np.abs(arrays["nodes"][:, across])))
         if off > 0.0:
-            problem = f"lie up to {off:.3g} m off the plane in which they move"
-            yield "nodes", problem, f"give 0 along {'xyz'[across]}, or release the nodes there"
+            told = f"lie up to {off:.3g} m off the plane in which they move"
+            yield "nodes", told, f"give 0 along {'xyz'[across]}, or release the nodes there"
         if bad := [int(d) for d in np.unique(freedoms[:, 1]) if d > 2 and d != 3 + across]:
-            problem = f"turn about {', '.join('xyz'[d - 3] for d in bad)} and move in a plane"
-            yield "freedoms", problem, f"keep rotation {3 + across}, or release all displacements"
+            told = f"turn about {', '.join('xyz'[d - 3] for d in bad)} and move in a plane"
+            yield "freedoms", told, f"keep rotation {3 + across}, or release all displacements"
     if len(np.unique(freedoms, axis=0)) < n:
         yield "freedoms", "has the same freedom twice", "give each once"
     for name, node in zip(arrays["names"], arrays["named"], strict=True):
@@ -162,8 +162,8 @@ def _wrong(arrays: dict[str, Any]) -> Iterator[Wrong]:
             d for d in moving if not np.any(np.all(freedoms == (node, d), axis=1))
         ]:
             words = ", ".join("xyz"[d] for d in missing_here)
-            problem = f"{name}, node {int(node)}, has no displacement along {words}"
-            yield "named", problem, "release it, or take another node"
+            told = f"{name}, node {int(node)}, has no displacement along {words}"
+            yield "named", told, "release it, or take another node"
 
 
 def _unphysical(arrays: dict[str, Any]) -> Iterator[Wrong]:
