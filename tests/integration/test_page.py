@@ -408,3 +408,18 @@ def test_a_recorded_run_plays_through_the_same_page(browser, place, wait_for):
     browser.until("rigloop.strips.live.nowS > 1.0")
     browser.until("document.querySelector('#clock').innerText > '1'")
     assert browser.run("document.querySelector('#arm').hidden")
+    see = "(document.querySelector('#mechanism').scrollIntoView(), 1)"
+    browser.run(see)
+    browser.until("rigloop.easel.pictures.space > 1")
+    assert browser.run("rigloop.easel.inThread")
+
+    # a browser whose threads have no canvas draws the same pictures itself
+    source = "delete HTMLCanvasElement.prototype.transferControlToOffscreen"
+    browser.ask("Page.addScriptToEvaluateOnNewDocument", source=source)
+    browser.open(found[0])
+    browser.until("rigloop.scene.poses[0]")
+    browser.run(see)
+    browser.until("rigloop.easel.pictures.space > 1")
+    assert not browser.run("rigloop.easel.inThread")
+    browser.run("(document.querySelector('#square').scrollIntoView(), 1)")
+    browser.until(f"({INK})('#square-plot') > 100")

@@ -9,6 +9,7 @@ export class Easel {
   constructor(page) {
     this.page = page;
     this.isBusy = { space: false, across: false };
+    this.pictures = { space: 0, across: 0 }; // that were drawn
     this.isSoftware = false; // the processor draws in place of a graphics card
     this.problem = "";
     this.isSeen = { space: true, across: true };
@@ -69,6 +70,7 @@ export class Easel {
   }
 
   take({ ready, isSoftware, problem, drawn }) {
+    if (drawn) this.pictures[drawn] += 1;
     if (drawn) setTimeout(() => this.free(drawn), this.isSoftware ? REST_MS[drawn] : 0);
     else if (ready) {
       this.isSoftware = isSoftware;
@@ -78,6 +80,7 @@ export class Easel {
       this.page.painted();
     } else {
       this.problem = problem;
+      this.isSoftware = true; // a browser without WebGL has no graphics card to draw the rest with either
       this.page.painted();
     }
   }
