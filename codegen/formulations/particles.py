@@ -4,10 +4,10 @@
     [ lengths   0   ]  [ lambda ]  =  [ - what rates ask for          ]
     [ J         0   ]                 [ the same, and phi'' = - 2 w phi' - w^2 phi ]
 
-J closes loops that the tree leaves open, by multipliers. Particles are points, so there are no angles in it and no rotation matrices. The system is dense and small: a chain of N
-bodies on balls has 2 N particles that accelerate. It is another derivation of the motion of a tree, beside
-`articulated`, which is cheaper; forces within joints are not found. Lengths are set right at the end of each step;
-loops are held as in `index1`.
+J closes loops that the tree leaves open, by multipliers. Particles are points, so there are no angles in it and no
+rotation matrices. The system is dense and small: a chain of N bodies on balls has 2 N particles that accelerate. It is
+another derivation of the motion of a tree, beside `articulated`, which is cheaper; forces within joints are not found.
+Lengths are set right at the end of each step; loops are held as in `index1`.
 
 Source: Attia 2004.
 """
@@ -36,11 +36,11 @@ from codegen.formulations.stepping import (
     step_text,
 )
 from codegen.options.options import KernelOptions
+from codegen.particles.linear import parted
 from codegen.particles.mechanism import ParticleMechanism, in_particles
 from codegen.particles.momenta import lengths, momenta
 from codegen.particles.moving import measured_rate
 from codegen.particles.upright import upright
-
 
 CLOSING = 20.0  # rad/s, by which loops close that have opened
 
@@ -69,9 +69,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
     ]
     followed = eq.settle_assigns()
     if followed:
-        routines.append(
-            Routine("settle", "states that forces follow, at the step's end", followed)
-        )
+        routines.append(Routine("settle", "states that forces follow, at the step's end", followed))
         eq.arrays["since_part"] = 1
     routines.append(unfold_routine(eq))
     eq.store_derived(routines)
@@ -88,7 +86,12 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         "straight": 2 * len(eq.q),
     }
     straight = lines("straighten(w, s);")
-    work = Sweep("q", ["w->momenta", "w->resisted"], ["s->qdd"], max(1, 2 * len(rows) ** 3 // (3 * len(eq.q))))
+    work = Sweep(
+        "q",
+        ["w->momenta", "w->resisted"],
+        ["s->qdd"],
+        max(1, 2 * len(rows) ** 3 // (3 * len(eq.q))),
+    )
     derivative = Derivative(
         routines=[],
         derive=[
@@ -141,22 +144,18 @@ def _momenta(eq: Equations, tree: ParticleMechanism, rows: list[Expr], n: int) -
     """The dense system, by rows."""
     graph = eq.graph
     unknown = [*eq.qdd[:n], *tree.lams]
-    still = dict.fromkeys([*eq.qdd, *tree.lams], graph.zero)
     # angles and distances that loops close accelerate as the particles do
     turned = {
         graph.var(f"qdd {c.index}"): measured_acceleration(tree, i)
         for i, c in tree.measured.items()
     }
+    rows = [graph.substitute(row, turned) if r >= n else row for r, row in enumerate(rows)]
     assigns = []
-    for r, given in enumerate(rows):
-        row = graph.substitute(given, turned) if r >= n else given
-        inside = set(graph.variables(row))
+    for r, (coefficients, rest) in enumerate(parted(graph, rows, unknown)):
         for k, var in enumerate(unknown):
-            slope = graph.diff(row, var) if var in inside else graph.zero
-            assigns.append(Assign(f"w->momenta[{r * len(rows) + k}]", slope, f"row {r}"))
-        assigns.append(
-            Assign(f"w->resisted[{r}]", -graph.lift(graph.substitute(row, still)), f"row {r}")
-        )
+            place = f"w->momenta[{r * len(rows) + k}]"
+            assigns.append(Assign(place, coefficients.get(var, graph.zero), f"row {r}"))
+        assigns.append(Assign(f"w->resisted[{r}]", -rest, f"row {r}"))
     assigns += [Assign(f"w->open[{k}]", e, "a loop") for k, e in enumerate(tree.closed)]
     return Routine("weigh_momenta", "momenta and lengths over accelerations of particles", assigns)
 

@@ -247,6 +247,8 @@ class KernelOptions:
 
     def text(self) -> str:
         """All options on one line, in a fixed order; those of `LATER` where they are not as before."""
-        plain = {f.name for f in fields(self) if f.name in LATER and getattr(self, f.name) == f.default}
+        plain = {
+            f.name for f in fields(self) if f.name in LATER and getattr(self, f.name) == f.default
+        }
         values = asdict(self).items()
         return ", ".join(f"{key}={value!r}" for key, value in values if key not in plain)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from codegen.topology.joints import Kind
 from codegen.topology.motion import Motion
@@ -54,7 +54,7 @@ class Four:
         first, second = self.places[1] - self.places[0], self.places[3] - self.places[0]
         return np.column_stack([first, second, np.cross(first, second)])
 
-    def shares(self, way: Sequence[float]) -> Array:
+    def shares(self, way: ArrayLike) -> Array:
         """A direction of the link as a sum of the `edges`; of particle 3 the order is tau, mu, lambda."""
         found = np.linalg.solve(self.edges, np.asarray(way, float))
         return np.where(np.abs(found) > 1e-14 * np.abs(found).max(initial=0.0), found, 0.0)
@@ -84,8 +84,9 @@ def _four(motion: Motion, n: int, moment: Array) -> Four:
     edge = second / np.linalg.norm(second)
 
     def leans(place: Array) -> bool:
-        length = np.linalg.norm(place)
-        return length > NEAR * size and np.linalg.norm(np.cross(edge, place)) > LEANING * length
+        length = float(np.linalg.norm(place))
+        across = float(np.linalg.norm(np.cross(edge, place)))
+        return length > NEAR * size and across > LEANING * length
 
     fourth = next(p for p in [*wanted, *axes] if leans(p))
     across = np.cross(second, fourth)

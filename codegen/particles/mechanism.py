@@ -18,10 +18,10 @@ from codegen.expressions.dag import Expr
 from codegen.particles.four import Four, chosen
 from codegen.particles.momenta import Acting, kinetic, masses_of
 from codegen.particles.moving import Moving, Triple
+from codegen.spatial.algebra import ZERO
 from codegen.system.masses import Share
 from codegen.system.quantities import Coordinate
 from codegen.system.system import System
-from codegen.spatial.algebra import ZERO
 from codegen.system.vectors import Vector, plus, times
 from codegen.topology.closing import Closing, closing
 from codegen.topology.motion import Motion, topology
@@ -118,14 +118,7 @@ def in_particles(mechanism: Mechanism) -> ParticleMechanism:
     mistakes = list(_refused(mechanism, motion))
     if mistakes:
         raise MechanismError(mistakes)
-    parts: list[list[Share]] = [[] for _ in motion.tree.links]
-    for link, share in shares_on_links(motion, source):
-        if link >= 0:
-            parts[link].append(share)
-    value = motion.tree.graph.value
-    moments = [
-        sum((value(var) * matrix for var, matrix in shares), np.zeros((4, 4))) for shares in parts
-    ]
+    parts, moments = _weighed(motion)
     fours = chosen(motion, moments)
     system, spots, measured = _system(source, motion, fours)
     graph, made = source.graph, system.coordinates
@@ -188,6 +181,35 @@ def in_particles(mechanism: Mechanism) -> ParticleMechanism:
         lams=lams,
         total_kg=total,
     )
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Coordinates of particles without their equations; as `ParticleMechanism`."""
+
+    names: list[str]
+    fours: list[Four]
+    spots: dict[tuple[int, int], int]
+    measured: dict[int, Coordinate]
+
+
+def layout(motion: Motion) -> Layout:
+    """The coordinates that `in_particles` gives a mechanism with this tree."""
+    fours = chosen(motion, _weighed(motion)[1])
+    system, spots, measured = _system(motion.tree.system, motion, fours)
+    return Layout([c.name for c in system.coordinates], fours, spots, measured)
+
+
+def _weighed(motion: Motion) -> tuple[list[list[Share]], list[np.ndarray]]:
+    """Masses of each link, and their integral of x x^T in the pose of the file."""
+    parts: list[list[Share]] = [[] for _ in motion.tree.links]
+    for link, share in shares_on_links(motion, motion.tree.system):
+        if link >= 0:
+            parts[link].append(share)
+    value = motion.tree.graph.value
+    return parts, [
+        sum((value(var) * matrix for var, matrix in shares), np.zeros((4, 4))) for shares in parts
+    ]
 
 
 def _refused(mechanism: Mechanism, motion: Motion) -> Iterator[Mistake]:

@@ -44,7 +44,7 @@ class Acting:
 
 def masses_of(graph: Graph, parts: Sequence[Share], places: np.ndarray) -> list[list[Expr]]:
     """Masses between the four particles of a link: of ten particles, its six middles shared out."""
-    each = [(var, body.tidy(particle_masses(moment, places))) for var, moment in parts]
+    each = [(var, body.tidy(particle_masses(moment, places.tolist()))) for var, moment in parts]
     ten = [graph.total((float(m[k]), var) for var, m in each) for k in range(10)]
     found = [[graph.zero] * 4 for _ in range(4)]
     for i in range(4):
@@ -63,12 +63,11 @@ def momenta(moving: Moving, masses: Sequence[list[list[Expr]]], acting: Acting) 
     angular: list[Vector] = [ZERO] * len(links)
     for n, spots in enumerate(moving.spots):
         linear[n], angular[n] = _resisting(moving, spots, masses[n], acting.gravity)
-    for (n, (head, *at)), force in acting.pushes.items():
+    for (n, (head, *at)), push in acting.pushes.items():
         arm = np.array(at) - head * moving.fours[n].places[0]
-        turned = cross(moving.place(n, arm, head=0.0)[0], force)
-        angular[n] = minus(angular[n], turned)
+        angular[n] = minus(angular[n], cross(moving.place(n, arm, head=0.0)[0], push))
         if head:
-            linear[n] = minus(linear[n], force)
+            linear[n] = minus(linear[n], push)
     found: list[Expr] = []
     for n in reversed(range(len(links))):
         link = links[n]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from codegen.expressions.dag import Expr, Graph
 from codegen.particles.four import Four
@@ -52,23 +53,23 @@ class Moving:
             self._edges.append((first, second, crossed(first, second)))
             here.insert(2, self.place(n, four.places[2], head=1.0))
 
-    def place(self, n: int, at: Sequence[float], *, head: float) -> Triple:
+    def place(self, n: int, at: ArrayLike, *, head: float) -> Triple:
         """A point (head 1) or direction (0) of a link."""
         if n < 0:
-            x, y, z = map(float, at)
+            x, y, z = map(float, np.asarray(at, float))
             return (x, y, z), ZERO, ZERO
         four = self.fours[n]
         shares = four.shares(np.asarray(at, float) - head * four.places[0])
         parts = [*zip(map(float, shares), self._edges[n], strict=True)]
         return self.sum([(head, self.spots[n][0]), *parts])
 
-    def carried(self, n: int, at: Sequence[float], *, head: float) -> Triple:
+    def carried(self, n: int, at: ArrayLike, *, head: float) -> Triple:
         """A point or direction of a link where its joint has it as built, on what it hangs on."""
         parent = self.motion.tree.links[n].parent
         frame = self.motion.frames[n]
         if parent >= 0:
             frame = self.motion.inverse[parent] @ frame
-        built = (frame @ np.array([head, *at]))[1:]
+        built = (frame @ np.array([head, *np.asarray(at, float)]))[1:]
         return self.place(parent, np.where(np.abs(built) < 1e-14, 0.0, built), head=head)
 
     def sum(self, parts: Iterable[tuple[float, Triple]]) -> Triple:

@@ -68,10 +68,10 @@ def _held(moving: Moving, tree: ParticleMechanism, n: int, k: int, given: Triple
         length = float(np.linalg.norm(four.edges[:, 0]))
         here, rate = _of_length(moving, edge[0], edge[1], length)
         return plus(spots[0][0], here), plus(spots[0][1], rate), ZERO
-    axis, arm = four.edges[:, 0], four.edges[:, 1]
-    size = float(np.linalg.norm(axis))
-    along = float(axis @ arm) / size
-    across = float(np.sqrt(max(0.0, arm @ arm - along * along)))
+    first, arm = four.edges[:, 0], four.edges[:, 1]
+    size = float(np.linalg.norm(first))
+    along = float(first @ arm) / size
+    across = float(np.linalg.norm(arm - along / size * first))
     u, u_rate, _ = (times(1.0 / size, part) for part in less(spots[1], spots[0]))
     flat = minus(edge[0], times(dot(edge[0], u), u))
     side = times(graph.reciprocal(graph.call("sqrt", graph.lift(dot(flat, flat)))), flat)

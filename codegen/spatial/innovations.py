@@ -23,7 +23,9 @@ from codegen.spatial.modes import Modes
 from codegen.spatial.node import NodeMotion
 from codegen.system.vectors import Vector, dot, plus
 
-Hung = tuple[NodeMotion, Inertia]  # what hangs on a node: its inertia about the node, in the axes of the frame
+Hung = tuple[
+    NodeMotion, Inertia
+]  # what hangs on a node: its inertia about the node, in the axes of the frame
 
 
 class Whole:

@@ -108,7 +108,10 @@ class Modes:
         """The share of the rates of the amplitudes in the wrench that keeps the rates of a link."""
         graph, n = self.graph, range(len(self.q))
         moving: Matrix = [
-            [graph.total((1.0, self._across[i][a][b] * self._rates[i]) for i in n) for b in range(3)]
+            [
+                graph.total((1.0, self._across[i][a][b] * self._rates[i]) for i in n)
+                for b in range(3)
+            ]
             for a in range(3)
         ]
         trace = moving[0][0] + moving[1][1] + moving[2][2]
@@ -132,7 +135,8 @@ class Modes:
             terms = [(1.0, a[k][k] * spin[k][k]) for k in range(3)]
             terms += [(1.0, (a[k][j] + a[j][k]) * spin[k][j]) for k, j in ((0, 1), (0, 2), (1, 2))]
             turning: Vector = tuple(  # type: ignore[assignment]
-                graph.total((2.0 * self._swept(j, i)[k], self._rates[j]) for j in n) for k in range(3)
+                graph.total((2.0 * self._swept(j, i)[k], self._rates[j]) for j in n)
+                for k in range(3)
             )
             found.append(graph.total([*terms, (1.0, dot(omega, turning))]))
         return found
@@ -221,7 +225,8 @@ class Modes:
         return self.graph.total(
             (
                 -1.0,
-                rate * self.graph.total((float(v), x) for v, x in zip(row, self._rates, strict=True)),
+                rate
+                * self.graph.total((float(v), x) for v, x in zip(row, self._rates, strict=True)),
             )
             for row, rate in zip(load[c, k], self._rates, strict=True)
         )

@@ -128,8 +128,10 @@ class Woodbury:
 
 def _shift(r: Vector) -> Matrix:
     """Angular and linear acceleration of a place at r, from those of the origin."""
-    turned = skew(r)
-    return [
-        *([float(i == j) for j in SIX] for i in range(3)),
-        *([*(-turned[i][j] for j in range(3)), *(float(i == j) for j in range(3))] for i in range(3)),
-    ]
+    turned, found = skew(r), []
+    for i in SIX:
+        row: list[Value] = [float(i == j) for j in SIX]
+        if i > 2:
+            row[:3] = [-e for e in turned[i - 3]]
+        found.append(row)
+    return found

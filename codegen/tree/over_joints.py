@@ -11,8 +11,8 @@ from codegen.equations.equations import LARGE
 from codegen.equations.program import Program
 from codegen.expressions.dag import Expr
 from codegen.expressions.emit import NUMPY, Assign, Emitter
-from codegen.pose.built import built_pose
 from codegen.options.options import KernelOptions
+from codegen.pose.built import built_pose
 from codegen.system.affine import affine
 from codegen.system.system import System
 from codegen.tree.chain import shares_on_links

@@ -22,7 +22,7 @@ def uncompared(mechanism: Mechanism, options: KernelOptions) -> list[str]:
 def twin_data(
     motion: Motion, made: System, source: System, options: KernelOptions
 ) -> dict[str, str]:
-    """Values of `joint_coordinates.py.in`, `file_coordinates.py.in` and `bent_masses.py.in`; `made` has the coordinates of the joints."""
+    """Values of the templates of twins beside this file; `made` has the coordinates of the joints."""
     number = {c.q: c.index for c in source.coordinates}
     tree = motion.tree
     links = [

@@ -93,5 +93,7 @@ def test_its_kernels_are_proved_and_cost_less(kernel, tmp_path):
 
 
 def test_it_is_refused_where_it_means_nothing():
-    with pytest.raises(SettingsError, match="bending.*'articulated', 'composite', 'semi_recursive'"):
+    with pytest.raises(
+        SettingsError, match=r"bending.*'articulated', 'composite', 'semi_recursive'"
+    ):
         KernelOptions(formulation="index1", bending="ruthless")
