@@ -175,7 +175,7 @@ def nothing() -> list[Routine]:
 
 
 def observe(eq: Equations) -> Routine:
-    """What outputs show."""
+    """The routine of outputs that are expressions."""
     return Routine(
         "observe",
         "outputs that are expressions",

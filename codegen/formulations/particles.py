@@ -128,7 +128,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
 
 
 def _rows(eq: Equations, tree: ParticleMechanism) -> list[Expr]:
-    """What is zero, linear in accelerations and multipliers."""
+    """Expressions that are zero, linear in accelerations and multipliers."""
     graph, share = eq.graph, 1.0 / tree.total_kg
     moving = dict(zip(eq.q, eq.qd, strict=True))
     found = [share * e for e in momenta(tree.moving, tree.masses, tree.acting)]
@@ -169,7 +169,7 @@ def _measured(eq: Equations, tree: ParticleMechanism) -> Routine:
 
 
 def measured_acceleration(tree: ParticleMechanism, index: int) -> Expr:
-    """Of an angle or distance, by those of the particles."""
+    """Acceleration of an angle or distance, by those of the particles."""
     links = tree.motion.tree.links
     link = next(k for k, link in enumerate(links) if index in link.coordinates)
     is_slide = links[link].kind == "slide"

@@ -213,7 +213,7 @@ def _weighed(motion: Motion) -> tuple[list[list[Share]], list[np.ndarray]]:
 
 
 def _refused(mechanism: Mechanism, motion: Motion) -> Iterator[Mistake]:
-    """Name what momenta of particles leave out."""
+    """Name all that momenta of particles leave out."""
     source, tree = mechanism.system, motion.tree
     yield from nameless_masses(source)
     for c in motion.loose:
@@ -253,7 +253,7 @@ def _shows_rows(source: System, path: str) -> bool:
 
 
 def _rotors(source: System, motion: Motion) -> Mapping[int, Expr]:
-    """What an angle or distance carries by itself, by joint coordinates."""
+    """Inertia that an angle or distance carries by itself, by joint coordinates."""
     found: dict[int, Expr] = {}
     for c, inertia in source.masses.of_scalars:
         ((index, slope),) = motion.tree.scalars[c.q][0].items()

@@ -57,7 +57,7 @@ def masses_of(graph: Graph, parts: Sequence[Share], places: np.ndarray) -> list[
 
 
 def momenta(moving: Moving, masses: Sequence[list[list[Expr]]], acting: Acting) -> list[Expr]:
-    """What is zero by Newton and Euler, one expression for each freedom."""
+    """Equations of Newton and Euler, one for each freedom: expressions that are zero."""
     links = moving.motion.tree.links
     linear: list[Vector] = [ZERO] * len(links)
     angular: list[Vector] = [ZERO] * len(links)
@@ -95,7 +95,7 @@ def momenta(moving: Moving, masses: Sequence[list[list[Expr]]], acting: Acting) 
 
 
 def lengths(moving: Moving) -> list[Expr]:
-    """Second derivatives of what particles keep: half squares of distances, and a slide's way across its axis."""
+    """Second derivatives that are zero: of half squares of distances, and a slide's way across its axis."""
     found: list[Expr] = []
     for n, link in enumerate(moving.motion.tree.links):
         spots = moving.spots[n]
@@ -141,6 +141,6 @@ def _resisting(
 
 
 def _axis(moving: Moving, n: int) -> Vector:
-    """Of a pin."""
+    """The axis of a pin."""
     edge = moving.fours[n].edges[:, 0]
     return moving.place(n, edge / np.linalg.norm(edge), head=0.0)[0]

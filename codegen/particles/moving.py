@@ -97,7 +97,7 @@ class Moving:
         return dotted(here, before), dotted(here, beside)
 
     def travel(self, n: int) -> Scalars:
-        """Of a slide from where it was built."""
+        """The travel of a slide from where it was built, with rate and acceleration."""
         way = less(self.spots[n][0], self.carried(n, self.fours[n].places[0], head=1.0))
         return dotted(way, self.carried(n, (0.0, 0.0, 1.0), head=0.0))
 

@@ -13,7 +13,7 @@ from codegen.topology.motion import Motion
 def poses_of(
     motion: Motion, fours: Sequence[Four], spots: Mapping[tuple[int, int], int], q: Array
 ) -> list[Array]:
-    """Of all links, 4 x 4, (1, x) with the 1 in front.
+    """Poses of all links, 4 x 4, (1, x) with the 1 in front.
 
     Parameters
     ----------

@@ -63,11 +63,11 @@ class Bent:
         return left[best]
 
     def accelerations(self, alpha: Vector, a: Vector) -> list[Expr]:
-        """Of the amplitudes, from those of the frame."""
+        """Accelerations of the amplitudes, from those of the frame."""
         return self._way.accelerations(alpha, a)
 
     def _given(self, inertia: Inertia, pull: Wrench) -> set[Expr]:
-        """What both ways begin with."""
+        """Expressions that both ways begin with."""
         found: list[Value] = [*_entries(inertia, pull), *self._force]
         for push in self._modes.pushes:
             found += [*push.moment, *push.force]

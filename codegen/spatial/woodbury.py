@@ -86,7 +86,7 @@ class Woodbury:
         return whole, Wrench(plus(pull.moment, moment), plus(pull.force, force))
 
     def accelerations(self, alpha: Vector, a: Vector) -> list[Expr]:
-        """Of the amplitudes, from those of the frame."""
+        """Accelerations of the amplitudes, from those of the frame."""
         graph, at = self.graph, (*alpha, *a)
         moved = [
             graph.total([(1.0, self._driven[k]), *((1.0, self._across[k][j] * at[j]) for j in SIX)])

@@ -58,9 +58,9 @@ def accelerated(mechanism, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["revolute", "spherical", "rigid"])
+@pytest.mark.parametrize("kind", ["revolute", "spherical"])
 def test_both_ways_find_the_accelerations_of_natural_coordinates(kind, take):
-    mechanism = space_chain(3, modes=3, kind=kind).build()
+    mechanism = space_chain(2, modes=3, kind=kind).build()
     found = {}
     for name in ("explicit", "woodbury"):
         take(name)
@@ -75,12 +75,9 @@ def test_both_ways_find_the_accelerations_of_natural_coordinates(kind, take):
 @pytest.mark.parametrize(
     ("kind", "modes", "explicit", "woodbury"),
     [
-        ("revolute", 1, 250, 435),
         ("revolute", 5, 964, 1301),
         ("revolute", 10, 2894, 2735),
-        ("revolute", 20, 9919, 4570),
         ("spherical", 5, 659, 473),
-        ("spherical", 20, 3508, 1468),
     ],
 )
 def test_the_cheaper_way_follows_from_counts(kind, modes, explicit, woodbury, counted):
