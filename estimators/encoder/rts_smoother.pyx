@@ -20,6 +20,21 @@ from estimators.encoder.gains import process_noise
 cdef enum:
     MOST_STATES = 4
 
+cdef struct Samples:
+    const double *t
+    const double *y
+    Py_ssize_t count
+    int n                        # states
+    double w0
+    const double *noise          # w0 T Q(1), (n, n)
+    const double *initial        # variances of the first state
+
+cdef struct Motion:              # in scaled units
+    double *x                    # (count, n)
+    double *p                    # (count, n, n)
+    double *innovation
+    double *variance
+
 
 cdef void _transition(double e, int n, double *f, double *q, const double *noise) noexcept nogil:
     # F and Q over e = w0 dt; `noise` is w0 T Q(1)
@@ -40,11 +55,15 @@ cdef void _transition(double e, int n, double *f, double *q, const double *noise
             q[i * n + j] = noise[i * n + j] * power[2 * n - 1 - i - j]
 
 
-cdef void _forward(
-    const double *t, const double *y, Py_ssize_t samples, int n, double w0, const double *noise,
-    const double *initial, double *x, double *p, double *innovation, double *variance,
-) noexcept nogil:
-    # x (samples, n), p (samples, n, n) corrected; all in scaled units
+cdef void _forward(const Samples *samples, const Motion *motion) noexcept nogil:
+    # x and p corrected
+    cdef int n = samples.n
+    cdef const double *t = samples.t
+    cdef const double *y = samples.y
+    cdef double *x = motion.x
+    cdef double *p = motion.p
+    cdef double *innovation = motion.innovation
+    cdef double *variance = motion.variance
     cdef double f[16]
     cdef double q[16]
     cdef double h[4]
@@ -56,11 +75,11 @@ cdef void _forward(
     for i in range(n):
         h[i] = 1.0 if i == 0 else 0.0
         now[i] = y[0] if i == 0 else 0.0
-    set_diagonal(cov, initial, n)
-    innovation[0], variance[0] = 0.0, initial[0] + 1.0
-    for k in range(samples):
+    set_diagonal(cov, samples.initial, n)
+    innovation[0], variance[0] = 0.0, samples.initial[0] + 1.0
+    for k in range(samples.count):
         if k > 0:
-            _transition(w0 * (t[k] - t[k - 1]), n, f, q, noise)
+            _transition(samples.w0 * (t[k] - t[k - 1]), n, f, q, samples.noise)
             for i in range(n):
                 now[i] = 0.0
                 for j in range(i, n):
@@ -76,10 +95,10 @@ cdef void _forward(
             p[k * n * n + i] = cov[i]
 
 
-cdef bint _backward(
-    const double *t, Py_ssize_t samples, int n, double w0, const double *noise, double *x, double *p
-) noexcept nogil:
+cdef bint _backward(const Samples *samples, const Motion *motion) noexcept nogil:
     # in place; false if a predicted covariance has no inverse
+    cdef int n = samples.n
+    cdef const double *t = samples.t
     cdef double f[16]
     cdef double q[16]
     cdef double before[16]       # P-_k+1
@@ -93,9 +112,9 @@ cdef bint _backward(
     cdef double *pp
     cdef Py_ssize_t k
     cdef int i, j, m
-    for k in range(samples - 2, -1, -1):
-        px, pp = &x[k * n], &p[k * n * n]
-        _transition(w0 * (t[k + 1] - t[k]), n, f, q, noise)
+    for k in range(samples.count - 2, -1, -1):
+        px, pp = &motion.x[k * n], &motion.p[k * n * n]
+        _transition(samples.w0 * (t[k + 1] - t[k]), n, f, q, samples.noise)
         for i in range(n):
             gap[i] = px[n + i]
             for j in range(i, n):
@@ -221,11 +240,12 @@ cdef _run(t_s, angle_rad, double w0, double period_s, int n, bint backward):
     cdef double[::1] innovation = np.empty(samples)
     cdef double[::1] variance = np.empty(samples)
     cdef bint good = True
+    cdef Samples given = Samples(&t[0], &y[0], samples, n, w0, &noise[0, 0], &initial[0])
+    cdef Motion motion = Motion(&x[0, 0], &p[0, 0, 0], &innovation[0], &variance[0])
     with nogil:
-        _forward(&t[0], &y[0], samples, n, w0, &noise[0, 0], &initial[0], &x[0, 0], &p[0, 0, 0],
-                 &innovation[0], &variance[0])
+        _forward(&given, &motion)
         if backward:
-            good = _backward(&t[0], samples, n, w0, &noise[0, 0], &x[0, 0], &p[0, 0, 0])
+            good = _backward(&given, &motion)
     if not good:
         raise ValueError("a predicted covariance has no inverse")
     return np.asarray(x), np.asarray(p), np.asarray(innovation), np.asarray(variance)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,6 +22,17 @@ if TYPE_CHECKING:
 LOOK_S = 0.02
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """Files that a person wants of each capture; a picture has another capture and spectra in it, if wanted."""
+
+    save: Path | None
+    plot: Path | None
+    export: To | None
+    against: Capture | None
+    fft: bool
+
+
 class Mode(StrEnum):
     """Modes of a scope: once, at each trigger, or also without one."""
 
@@ -33,7 +45,8 @@ def scope(
     of: Annotated[
         str,
         typer.Argument(
-            help="Rig that runs, folder of a run, or file of a capture; the newest run that goes on, if not given."
+            help="Rig that runs, folder of a run, or file of a capture; by default the newest "
+            "active run."
         ),
     ] = "",
     trigger: Annotated[
@@ -45,20 +58,26 @@ def scope(
     signals: Annotated[
         list[str] | None,
         typer.Option(
-            help="Signals with this in their path, or like it where it has a star; repeatable. Those that the rig "
-            "shows, and those of the trigger, if not given."
+            help="Signals whose path contains this text, or matches it if the text has a star; "
+            "repeatable. By default the signals that the rig shows, and the signals of the "
+            "trigger."
         ),
     ] = None,
     pre: Annotated[float, typer.Option(min=0, help="Time before the trigger, s.")] = 0.1,
-    post: Annotated[float, typer.Option(min=0, help="Time from the trigger on, s.")] = 0.5,
-    mode: Annotated[Mode, typer.Option(help="Once, at each trigger, or also without one.")] = (
-        Mode.SINGLE
-    ),
+    post: Annotated[float, typer.Option(min=0, help="Time after the trigger, s.")] = 0.5,
+    mode: Annotated[
+        Mode, typer.Option(help="Capture once, at each trigger, or also without a trigger.")
+    ] = (Mode.SINGLE),
     auto_after: Annotated[
-        float, typer.Option(min=0.001, help="In the mode auto: how long it waits, s.")
+        float, typer.Option(min=0.001, help="Time that the mode auto waits for a trigger, s.")
     ] = 1.0,
     count: Annotated[
-        int, typer.Option(min=0, help="Captures until it ends; 0: until Ctrl-C, or the run's end.")
+        int,
+        typer.Option(
+            min=0,
+            help="Number of captures after which the command ends; 0: until "
+            "Ctrl-C or the end of the run.",
+        ),
     ] = 0,
     delay: Annotated[
         tuple[str, str] | None, typer.Option(help="Measure the delay from one signal to another.")
@@ -66,22 +85,24 @@ def scope(
     against: Annotated[
         Path | None, typer.Option(help="Compare with this stored capture.", readable=False)
     ] = None,
-    save: Annotated[Path | None, typer.Option(help="Keep the capture: file, .npz.")] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="File in which the capture is saved, .npz.")
+    ] = None,
     plot: Annotated[Path | None, typer.Option(help="Picture: .png, .svg or .pdf.")] = None,
-    fft: Annotated[bool, typer.Option("--fft", help="Spectra in the picture, too.")] = False,
+    fft: Annotated[bool, typer.Option("--fft", help="Add spectra to the picture.")] = False,
     export: Annotated[
         To | None, typer.Option(help="Write the capture in the format of another program.")
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Capture every cycle of some signals around a trigger: of a rig that runs, or of a recorded run.
+    """Capture every cycle of chosen signals around a trigger, in a rig that runs or in a recorded run.
 
-    What was before the trigger comes out of the rings of the run, which hold its last two seconds. With several
-    captures the files get their numbers.
+    The cycles before the trigger come from the rings of the run, which hold its last two seconds. With several
+    captures, the number of each becomes part of its file name.
     """
     from rigloop.display.verdict import line, show_places
     from rigloop.scope.capture_file import is_capture, load_capture
-    from rigloop.scope.setup import SetupError
+    from rigloop.scope.setup import Setup, SetupError
     from rigloop.scope.view import facts_of, show_capture
 
     screen = Screen()
@@ -89,6 +110,7 @@ def scope(
     found: list[dict[str, object]] = []
     with errors_as_lines(json):
         stored = load_capture(against) if against else None
+        wanted = Wanted(save, plot, export, stored, fft)
 
         def finished(capture: Capture) -> None:
             absent = [path for pair in delays for path in pair if path not in capture.units]
@@ -96,7 +118,7 @@ def scope(
                 raise SetupError(f"--delay {absent[0]}: no signal of the capture")
             found.append(facts_of(capture, delays, stored))
             is_alone = mode is Mode.SINGLE or count == 1
-            files = _written(capture, is_alone, save, plot, export, stored, fft, json)
+            files = _written(capture, wanted, is_alone, json)
             if not json:
                 show_capture(capture, delays, stored, screen)
                 show_places(files, screen)
@@ -108,13 +130,16 @@ def scope(
 
             opened = open_any(of)
             try:
-                _watch(
-                    opened,
-                    _setup(
-                        opened, signals, trigger, pre, post, mode.value, auto_after, count, delay
-                    ),
-                    finished,
+                setup = Setup(
+                    signals=_chosen(opened, signals, trigger, delay),
+                    trigger=trigger,
+                    pre_s=pre,
+                    post_s=post,
+                    mode=mode.value,
+                    auto_after_s=auto_after,
+                    count=count,
                 )
+                _watch(opened, setup, finished)
             finally:
                 _close(opened)
 
@@ -125,19 +150,12 @@ def scope(
     answer({"captures": found}, show, json, good=bool(found))
 
 
-def _setup(
-    opened: Opened,
-    patterns: list[str] | None,
-    trigger: str,
-    pre: float,
-    post: float,
-    mode: str,
-    auto_after: float,
-    count: int,
-    delay: tuple[str, str] | None,
-) -> Setup:
+def _chosen(
+    opened: Opened, patterns: list[str] | None, trigger: str, delay: tuple[str, str] | None
+) -> tuple[str, ...]:
+    """Return the signals of the captures: like the patterns, or shown by the rig; those of a delay, too."""
     from rigloop.scope.opened import usual_signals
-    from rigloop.scope.setup import MOST_SIGNALS, Setup, SetupError
+    from rigloop.scope.setup import MOST_SIGNALS, SetupError
     from rigloop.scope.sources import homes_of
     from rigloop.scope.trigger import read_trigger
     from rigloop.signals.listing import is_like
@@ -155,15 +173,7 @@ def _setup(
         raise SetupError("the run shows no signal by itself: give --signals")
     if len(chosen) > MOST_SIGNALS:
         raise SetupError(f"--signals: {len(chosen)} are like it; at most {MOST_SIGNALS}")
-    return Setup(
-        signals=tuple(chosen),
-        trigger=trigger,
-        pre_s=pre,
-        post_s=post,
-        mode=mode,  # type: ignore[arg-type]
-        auto_after_s=auto_after,
-        count=count,
-    )
+    return tuple(chosen)
 
 
 def _watch(opened: Opened, setup: Setup, finished: Callable[[Capture], None]) -> None:
@@ -192,37 +202,28 @@ def _close(opened: Opened) -> None:
         opened.close()
 
 
-def _written(
-    capture: Capture,
-    is_alone: bool,
-    save: Path | None,
-    plot: Path | None,
-    export: To | None,
-    against: Capture | None,
-    fft: bool,
-    json: bool,
-) -> list[Path]:
+def _written(capture: Capture, wanted: Wanted, is_alone: bool, json: bool) -> list[Path]:
     from rigloop.scope.capture_file import save_capture
 
     made = []
-    if save:
-        path = numbered(save, capture.number, is_alone)
+    if wanted.save:
+        path = numbered(wanted.save, capture.number, is_alone)
         with writing(path, json):
             save_capture(capture, path)
         made.append(path)
-    if plot:
+    if wanted.plot:
         from rigloop.scope.plot import plot_capture
 
-        path = numbered(plot, capture.number, is_alone)
+        path = numbered(wanted.plot, capture.number, is_alone)
         with writing(path, json):
-            plot_capture(capture, against=against, fft=fft).savefig(path, dpi=130)
+            plot_capture(capture, against=wanted.against, fft=wanted.fft).savefig(path, dpi=130)
         made.append(path)
-    if export:
+    if wanted.export:
         from io_bridge.exports.write import FORMS, write_export
 
-        base = save or Path(f"{capture.rig}-capture")
-        path = numbered(base.with_suffix(FORMS[export].ending), capture.number, is_alone)
-        made += write_export(capture.measured(), export, path, replaces=True)
+        base = wanted.save or Path(f"{capture.rig}-capture")
+        path = numbered(base.with_suffix(FORMS[wanted.export].ending), capture.number, is_alone)
+        made += write_export(capture.measured(), wanted.export, path, replaces=True)
     return made
 
 

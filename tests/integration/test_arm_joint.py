@@ -4,12 +4,12 @@ import json
 
 import numpy as np
 import pytest
+from mechanisms.free_arm import HAND, JOINTS, write_free_arm
 
 from codegen.description.mechanism import load
 from io_bridge.recording.record import open_record
 from rigloop.drawing.motion import motion_of_run
 from rt_core.safety.trips import State
-from tests.parts.mechanisms.free_arm import HAND, JOINTS, write_free_arm
 
 pytestmark = pytest.mark.slow
 

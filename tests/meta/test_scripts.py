@@ -36,3 +36,14 @@ def test_what_a_script_imports_is_there(script):
         top = name.partition(".")[0]
         is_known = top in sys.stdlib_module_names or top in OPTIONAL
         assert is_beside or is_known or importlib.util.find_spec(top), f"{script}: {name}"
+
+
+def test_parts_of_tests_are_imported_in_one_way():
+    """A module with two names is loaded twice, and its classes are then not the same."""
+    twice = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        for name in imported(path)
+        if name.startswith("tests.")
+    ]
+    assert not twice, "import it by its name in tests/parts"

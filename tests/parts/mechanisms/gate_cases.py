@@ -9,11 +9,11 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from mechanisms.bending_vehicle import FORCES, LINE_M, vehicle
 from numpy.typing import NDArray
 
 from codegen.flexible.reduced import Reduced
 from estimators.closed_loop.observability import UnobservableError, require_observable
-from tests.parts.mechanisms.bending_vehicle import FORCES, LINE_M, vehicle
 
 Array = NDArray[np.float64]
 

@@ -1,4 +1,4 @@
-"""Random trees of bodies that bend: several children on different nodes, Timoshenko beams, tip masses, stiffening or not."""
+"""Random trees of bodies that bend: children on different nodes, Timoshenko beams, tip masses, stiffening or not."""
 
 import numpy as np
 

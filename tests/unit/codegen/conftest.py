@@ -6,12 +6,12 @@ import functools
 
 import numpy as np
 import pytest
+from mechanisms.written_rods import ROW
 
 from codegen.kernels.build import build_kernel, load_reference
 from codegen.kernels.generate import program
 from codegen.options.options import KernelOptions
 from codegen.targets import numpy_module
-from tests.parts.mechanisms.written_rods import ROW
 
 
 @pytest.fixture(scope="session")

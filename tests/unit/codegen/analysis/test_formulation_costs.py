@@ -1,11 +1,11 @@
 """What formulations would cost, and which one is advised."""
 
 import pytest
+from mechanisms.random_trees import random_tree
 
 from codegen.analysis.formulation_costs import formulation_costs
 from codegen.description.builder import MechanismBuilder
 from codegen.description.mechanism import load
-from tests.parts.mechanisms.random_trees import random_tree
 
 
 def test_a_tree_is_advised_its_joint_coordinates_and_a_loop_the_cheaper_of_two():
@@ -22,6 +22,16 @@ def test_a_tree_is_advised_its_joint_coordinates_and_a_loop_the_cheaper_of_two()
     assert loop.advised == "ali3p"
     assert "too near" not in loop.reason
     assert by_name["ali3p"].cycles < by_name["semi_recursive"].cycles
+
+
+def test_a_mass_matrix_that_takes_minutes_to_write_out_is_not_counted():
+    # a walker of 23 joint coordinates took minutes and two gigabytes
+    found = formulation_costs(random_tree(3, 12, ("hinge",)))
+    assert found.advised == "articulated"
+    for cost in found.found:
+        if cost.formulation in ("semi_recursive", "composite"):
+            assert "takes long to write out: not counted" in cost.refused
+    assert "with stiff springs 'semi_recursive'" not in found.reason
 
 
 @pytest.mark.slow

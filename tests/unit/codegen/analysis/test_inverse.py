@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mechanisms.odd_trees import floating_crane, joints_in_series, on_the_ground
+from mechanisms.random_trees import by_articulated_inertias, moving
 
 from codegen.analysis.inverse import c_sources, inverse_dynamics, numpy_source
 from codegen.description.mechanism import MechanismError, load
 from codegen.importers.robot_file import import_file
 from codegen.tree.mechanism import in_joint_coordinates
-from tests.parts.mechanisms.random_trees import by_articulated_inertias, moving
-from tests.unit.codegen.tree.test_odd_trees import floating_crane, joints_in_series, on_the_ground
 
 ARM = Path(__file__).parents[3] / "data" / "robots" / "desk_arm.xml"
 

@@ -5,13 +5,13 @@ import re
 from dataclasses import replace
 
 import pytest
+from mechanisms.flexible_mechanisms import SPUN, spin_up
 
 from codegen.description.fast_modes import fastest_rad_s, stable, too_fast
 from codegen.description.mechanism import MechanismError
 from codegen.description.plausible import doubts
 from codegen.kernels.generate import program
 from codegen.options.options import INTEGRATORS, KernelOptions
-from tests.parts.mechanisms.flexible_mechanisms import SPUN, spin_up
 
 
 def test_fastest_mode_is_that_of_the_body_on_a_guided_hub_and_more_on_a_light_one():
@@ -94,7 +94,7 @@ def test_rules_that_are_implicit_take_any_mode():
 
 
 def oscillated(size, iterations, *, takes_new):
-    """Largest place of an oscillator in 2000 trapezoidal steps with this number of fixed-point iterations, from 1 at rest."""
+    """Largest place of an oscillator in 2000 trapezoidal steps with these iterations, from 1 at rest."""
     q, v, most = 1.0, 0.0, 0.0
     for _ in range(2000):
         begin_q, begin_v = q + 0.5 * v, v - 0.5 * size**2 * q

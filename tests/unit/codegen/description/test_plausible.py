@@ -1,11 +1,11 @@
 """Values in another unit are doubted by name; what ships and what tests are made of is not."""
 
 import pytest
+from mechanisms.pendulum import PENDULUM
 
 from codegen.description.builder import MechanismBuilder
 from codegen.description.mechanism import MECHANISMS, MechanismError, load, parse
 from codegen.description.plausible import doubts
-from tests.parts.mechanisms.pendulum import PENDULUM
 
 
 def doubted(tmp_path, text):

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from mechanisms.flexible_mechanisms import SPUN, spin_up
 
 from codegen.description.builder import MechanismBuilder
 from codegen.description.mechanism import MechanismError
 from codegen.pose.assembly import assemble
-from tests.parts.mechanisms.flexible_mechanisms import SPUN, spin_up
 
 STEEL = {
     "line_m": [(0, 0, 0), (0.5, 0, 0)],

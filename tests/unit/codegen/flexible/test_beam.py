@@ -4,20 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from mechanisms.crooked_beam import crooked
 
 from codegen.flexible.beam import Gauge, Lump, Section, beam, mesh
 from codegen.flexible.reduction import Wanted, reduce
 
 PLANE = {"mass": 1.2, "axial": 2.8e7, "bending": (14000.0, 0.0)}
 BETAS = (1.8751040687119611, 4.694091132974175, 7.854757438237613)  # of a cantilever
-BENT = Section(
-    mass=2.0,
-    axial=1e7,
-    bending=(1e3, 2e3),
-    torsion=5e2,
-    shear=(1e6, 1e6),
-    gyration=(0.01, 0.02),
-)
 
 
 def straight(section, elements=24, length=10.0, **more):
@@ -30,24 +23,6 @@ def straight(section, elements=24, length=10.0, **more):
     }
     line = mesh(np.array([[0.0, 0.0, 0.0], [length, 0.0, 0.0]]), [0.0, 0.5, 1.0], elements)
     return beam(line, [section], [np.array([0.0, 1.0, 0.0])], **given | more)
-
-
-def crooked(lumps=(), gauges=None, reference="a"):
-    corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.5, 0.2], [1.0, 1.0, 1.0]])
-    across = []
-    for t in np.diff(corners, axis=0):
-        side = np.cross([0.0, 0.0, 1.0], t)
-        across.append(side / np.linalg.norm(side))
-    return beam(
-        mesh(corners, [0.0, 0.3, 1.0], 12),
-        [BENT, BENT],
-        across,
-        names={"a": 0.0, "m": 0.3, "b": 1.0},
-        lumps=list(lumps),
-        gauges=gauges or {},
-        reference=reference,
-        plane=False,
-    )
 
 
 def test_cantilever_has_the_frequencies_of_the_closed_form():

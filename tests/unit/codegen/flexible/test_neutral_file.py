@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from mechanisms.truss import gauge, truss
 
 from codegen.flexible.neutral_file import NeutralFileError, read
 from codegen.flexible.reduction import Wanted, reduce
-from tests.parts.mechanisms.truss import gauge, truss
 
 
 def saved(folder, **changed):

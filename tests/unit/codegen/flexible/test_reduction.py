@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from mechanisms.crooked_beam import crooked
 
 from codegen.flexible.reduction import Wanted, frame_conditions, reduce
 from codegen.flexible.structure import StructureError
-from tests.unit.codegen.flexible.test_beam import crooked
 
 WAYS = {
     "node": Wanted(("a",), (), 6),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mechanisms.written_rods import PINS, branches
 
 from codegen.description.builder import MechanismBuilder
 from codegen.description.mechanism import MechanismError
@@ -13,7 +14,6 @@ from codegen.formulations import articulated
 from codegen.kernels.build import build_kernel, load_reference
 from codegen.kernels.generate import generate
 from codegen.options.options import KernelOptions
-from tests.parts.mechanisms.written_rods import PINS, branches
 
 REFERENCES = Path(__file__).parents[3] / "data" / "references"
 OPTIONS = KernelOptions(formulation="articulated")

@@ -2,15 +2,8 @@
 
 import numpy as np
 import pytest
-
-from codegen.description.builder import MechanismBuilder
-from codegen.description.mechanism import MechanismError
-from codegen.kernels.build import build_kernel
-from codegen.kernels.generate import program
-from codegen.options.options import KernelOptions
-from rt_core.settings import SettingsError
-from tests.parts.mechanisms.exact_solutions import REFERENCES, errors, exact, second_order
-from tests.parts.mechanisms.reference_motions import (
+from mechanisms.exact_solutions import REFERENCES, errors, exact, second_order
+from mechanisms.reference_motions import (
     STEERING,
     coordinates,
     crank_guide,
@@ -19,6 +12,13 @@ from tests.parts.mechanisms.reference_motions import (
     index,
     wheel_guide,
 )
+
+from codegen.description.builder import MechanismBuilder
+from codegen.description.mechanism import MechanismError
+from codegen.kernels.build import build_kernel
+from codegen.kernels.generate import program
+from codegen.options.options import KernelOptions
+from rt_core.settings import SettingsError
 
 SEMI = {"formulation": "semi_recursive"}
 

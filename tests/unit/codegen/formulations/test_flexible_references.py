@@ -3,9 +3,8 @@
 import math
 
 import pytest
-
-from tests.parts.mechanisms.exact_solutions import errors, exact, second_order
-from tests.parts.mechanisms.flexible_mechanisms import flexible_crank, spin_up
+from mechanisms.exact_solutions import errors, exact, second_order
+from mechanisms.flexible_mechanisms import flexible_crank, spin_up
 
 SPUN_UP_S = 15.0
 

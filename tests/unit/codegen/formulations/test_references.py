@@ -3,9 +3,8 @@ guide reactions when the step is halved. Sources: tests/data/references/README.m
 """
 
 import pytest
-
-from tests.parts.mechanisms.exact_solutions import REFERENCES, errors, exact, second_order
-from tests.parts.mechanisms.reference_motions import (
+from mechanisms.exact_solutions import REFERENCES, errors, exact, second_order
+from mechanisms.reference_motions import (
     STEERING,
     coordinates,
     crank_guide,

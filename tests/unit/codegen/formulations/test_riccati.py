@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mechanisms.written_rods import PINS, branches
 
 from codegen.description.builder import MechanismBuilder
 from codegen.description.mechanism import MechanismError
@@ -15,7 +16,6 @@ from codegen.kernels.build import build_kernel
 from codegen.kernels.generate import program
 from codegen.options.options import KernelOptions
 from codegen.targets.c99 import texts
-from tests.parts.mechanisms.written_rods import PINS, branches
 
 REFERENCE = Path(__file__).parents[3] / "data" / "references" / "branch_pendulum.csv"
 OPTIONS = KernelOptions(formulation="riccati")

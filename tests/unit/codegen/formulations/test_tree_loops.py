@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from mechanisms.random_trees import written_tree
 
 from codegen.description.builder import MechanismBuilder
 from codegen.formulations import articulated
@@ -9,7 +10,6 @@ from codegen.kernels.build import build_kernel
 from codegen.kernels.generate import program
 from codegen.options.options import KernelOptions
 from codegen.targets.kernel_text import KernelText
-from tests.parts.mechanisms.random_trees import written_tree
 
 STEPS = 20
 

@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
+from mechanisms.flexible_chains import plane_chain
+from mechanisms.pendulum import PENDULUM
+from mechanisms.random_trees import random_tree, written_tree
 
 from codegen.description.builder import MechanismBuilder
 from codegen.description.mechanism import MechanismError, load
 from codegen.options.options import KernelOptions
 from codegen.particles.mechanism import in_particles
 from rt_core.settings import SettingsError
-from tests.parts.mechanisms.flexible_chains import plane_chain
-from tests.parts.mechanisms.pendulum import PENDULUM
-from tests.parts.mechanisms.random_trees import random_tree, written_tree
 
 
 @pytest.mark.slow

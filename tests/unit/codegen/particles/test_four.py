@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from mechanisms.random_trees import random_tree
 
 from codegen.description.mechanism import load
 from codegen.particles.mechanism import in_particles
 from codegen.system.particles import is_flat
-from tests.parts.mechanisms.random_trees import random_tree
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from mechanisms.flexible_mechanisms import free_shaft
+from mechanisms.flexible_poses import moved, rotation
 
 from codegen.description.mechanism import MechanismError
 from codegen.expressions.dag import evaluate
 from codegen.sensors import read
-from tests.parts.mechanisms.flexible_mechanisms import free_shaft
-from tests.unit.codegen.flexible.test_motion import moved, rotation
 
 SENSORS = {
     "strain": {"kind": "strain_gauge", "body": "shaft", "gauge": "bow"},

@@ -4,13 +4,13 @@ from itertools import count
 
 import numpy as np
 import pytest
+from mechanisms.flexible_chains import space_chain
+from mechanisms.tree_accelerations import difference, somewhere, values
 
 from codegen.expressions.dag import evaluate
 from codegen.spatial import bent
 from codegen.tree.mechanism import in_joint_coordinates
 from codegen.tree.recursion import accelerations
-from tests.parts.mechanisms.flexible_chains import space_chain
-from tests.parts.mechanisms.tree_accelerations import difference, somewhere, values
 
 BENT_M = 0.01
 

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mechanisms.transfer_matrices import Rod, accelerations, body, hinge
+from mechanisms.written_rods import branches
 
 from codegen.spatial.algebra import Wrench
 from codegen.system.vectors import cross
 from codegen.topology.motion import topology
 from codegen.transfer import riccati
-from tests.parts.mechanisms.transfer_matrices import Rod, accelerations, body, hinge
-from tests.parts.mechanisms.written_rods import branches
 
 REFERENCE = Path(__file__).parents[3] / "data" / "references" / "branch_pendulum.csv"
 # rows of the reference

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from mechanisms.random_trees import by_articulated_inertias, moving, random_tree
+from mechanisms.swept_tree import swept
 
 from codegen.description.builder import MechanismBuilder
 from codegen.tree.mechanism import in_joint_coordinates
-from tests.parts.mechanisms.random_trees import by_articulated_inertias, moving, random_tree
-from tests.parts.mechanisms.swept_tree import swept
 
 KINDS = ("hinge", "slide", "ball", "hinge")
 

@@ -3,9 +3,8 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-from tests.parts.mechanisms.random_trees import random_tree
-from tests.parts.mechanisms.tree_accelerations import difference
+from mechanisms.random_trees import random_tree
+from mechanisms.tree_accelerations import difference
 
 FREE = ("free", "hinge", "ball", "slide")
 

@@ -2,6 +2,10 @@
 
 import numpy as np
 import pytest
+from mechanisms.exact_solutions import exact
+from mechanisms.flexible_chains import laden_tree, plane_chain, space_chain
+from mechanisms.flexible_mechanisms import spin_up
+from mechanisms.tree_accelerations import somewhere, values
 
 from codegen.expressions.dag import evaluate
 from codegen.kernels.costs import operations
@@ -9,10 +13,6 @@ from codegen.options.options import KernelOptions
 from codegen.tree.mechanism import in_joint_coordinates
 from codegen.tree.recursion import accelerations
 from rt_core.settings import SettingsError
-from tests.parts.mechanisms.exact_solutions import exact
-from tests.parts.mechanisms.flexible_chains import laden_tree, plane_chain, space_chain
-from tests.parts.mechanisms.flexible_mechanisms import spin_up
-from tests.parts.mechanisms.tree_accelerations import somewhere, values
 
 SPUN_UP_S, FIRST_RAD_S = 15.0, 3.8  # first frequency of the beam that is spun up
 

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from mechanisms.file_equations import difference
 
 from codegen.analysis.inverse import inverse_dynamics
 from codegen.description.builder import MechanismBuilder
@@ -13,7 +14,6 @@ from codegen.options.options import KernelOptions
 from codegen.topology.motion import topology
 from codegen.tree.mechanism import in_joint_coordinates
 from codegen.tree.recursion import accelerations
-from tests.unit.codegen.tree.test_closed import difference
 
 MASS, TURNING, OFF, LEAD, G = (
     2.0,

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-
-from tests.parts.mechanisms.bending_vehicle import vehicle
-from tests.parts.mechanisms.gate_cases import CASES, cases
+from mechanisms.bending_vehicle import vehicle
+from mechanisms.gate_cases import CASES, cases
 
 pytestmark = pytest.mark.slow
 

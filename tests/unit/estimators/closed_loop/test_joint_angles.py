@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from mechanisms.free_arm import HAND, JOINTS, write_free_arm
 
 import rigloop
-from tests.parts.mechanisms.free_arm import HAND, JOINTS, write_free_arm
 
 pytestmark = pytest.mark.slow
 

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from mechanisms.pendulum import PENDULUM
 
 import rigloop
 from codegen.kernels.build import build_kernel
 from codegen.options.options import KernelOptions
 from rigloop.api.mechanism import StepError
 from rigloop.api.saved_state import StateError, pack
-from tests.parts.mechanisms.pendulum import PENDULUM
 
 pytestmark = pytest.mark.slow
 

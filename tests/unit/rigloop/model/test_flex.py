@@ -3,11 +3,11 @@
 import json
 
 import pytest
+from mechanisms.flexible_mechanisms import free_shaft, spin_up
 from PIL import Image
 from typer.testing import CliRunner
 
 from rigloop.cli import app
-from tests.parts.mechanisms.flexible_mechanisms import free_shaft, spin_up
 
 
 @pytest.fixture

@@ -4,13 +4,13 @@ import json
 
 import numpy as np
 import pytest
+from mechanisms.truss import gauge, truss
 from typer.testing import CliRunner
 
 from codegen.description.builder import MechanismBuilder
 from codegen.description.mechanism import MechanismError, load, parse
 from codegen.pose.assembly import assemble
 from rigloop.cli import app
-from tests.parts.mechanisms.truss import gauge, truss
 
 
 @pytest.fixture

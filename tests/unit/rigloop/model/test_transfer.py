@@ -3,9 +3,8 @@
 import json
 
 import pytest
-
-from tests.parts.command_here import rigloop_here
-from tests.parts.mechanisms.written_rods import branches
+from command_here import rigloop_here
+from mechanisms.written_rods import branches
 
 
 @pytest.fixture(scope="module")
