@@ -138,9 +138,7 @@ def measured(run: Path, seconds: float, tell: Tell) -> dict[str, Any]:
         paint = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
         first_paint_s = 1e-3 * browser.until(paint)
         # the thread that paints loads files of its own
-        loaded = (
-            "performance.getEntriesByType('resource').reduce((n, one) => n + one.transferSize, 0)"
-        )
+        loaded = "performance.getEntriesByType('resource').reduce((n, one) => n + one.transferSize, 0)"
         painter = sum(browser.run_in_threads(loaded))
         tell(f"it is watched for {seconds:g} s")
         seek = f"(document.querySelector('#place').value = {AT}, rigloop.controls.seek(), 1)"
