@@ -115,8 +115,8 @@ def over_tree(
         state=inputs_of(eq),
         twin=(
             "tree/joint_coordinates.py.in",
-            "tree/file_coordinates.py.in",
-            "tree/bent_masses.py.in",
+            "topology/file_coordinates.py.in",
+            "spatial/bent_masses.py.in",
             "tree/articulated.py.in",
             f"integrators/{options.integrator}.py.in",
             "formulations/stepping.py.in",

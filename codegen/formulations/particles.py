@@ -115,8 +115,8 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         state=inputs_of(eq),
         twin=(
             "particles/particle_coordinates.py.in",
-            "tree/file_coordinates.py.in",
-            "tree/bent_masses.py.in",
+            "topology/file_coordinates.py.in",
+            "spatial/bent_masses.py.in",
             "tree/articulated.py.in",
             "particles/momenta.py.in",
             f"integrators/{options.integrator}.py.in",

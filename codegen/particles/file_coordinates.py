@@ -31,8 +31,9 @@ class FileCoordinates:
         if list(names) != [c.name for c in system.coordinates]:
             self._motion = topology(system)
             keep_guided(self._motion)
-            first, *_ = [*names, ""]
-            if all(first != c.name for c in (*self._motion.tree.coordinates, *self._motion.loose)):
+            known = {c.name for c in self._motion.tree.coordinates}
+            known |= {c.name for c in self._motion.loose}
+            if names and names[0] not in known:
                 self._layout = layout(self._motion)
 
     def at(self, q: ArrayLike) -> NDArray[np.float64]:

@@ -23,8 +23,8 @@ from rig_configs.mistakes import Mistake
 
 TWIN = (
     "tree/joint_coordinates.py.in",
-    "tree/file_coordinates.py.in",
-    "tree/bent_masses.py.in",
+    "topology/file_coordinates.py.in",
+    "spatial/bent_masses.py.in",
     "tree/closed.py.in",
 )
 
