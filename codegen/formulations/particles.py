@@ -101,7 +101,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         ],
         conclude=[Call("hold_lengths"), straight],
         set_out=[straight],
-        text=Template((HERE / "particles.h.in").read_text()).substitute(
+        text=Template((HERE.parent / "particles" / "momenta.h.in").read_text()).substitute(
             n=len(rows), own=n, closed=len(tree.closed), limit=repr(options.residual_limit)
         ),
         twin=(),
