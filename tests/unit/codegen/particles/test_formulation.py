@@ -35,8 +35,8 @@ def test_a_tree_moves_as_in_joint_coordinates(kernel, tmp_path):
 
 @pytest.mark.slow
 def test_loops_are_closed_by_multipliers(kernel):
-    """The proof compares with multipliers of all rows; Bricard's loop has one that follows from the others."""
-    module = kernel("bricard", formulation="particles", step_s=5e-4)
+    """The proof compares with multipliers of all rows; a loop in a plane has rows that follow from others."""
+    module = kernel("five_bar", formulation="particles", step_s=1e-3)
     stepper = module.Kernel()
     assert stepper.reset() == 0
     begin = stepper.energy()
@@ -48,7 +48,9 @@ def test_loops_are_closed_by_multipliers(kernel):
 def test_a_body_on_a_ball_has_two_particles_of_its_own():
     tree = in_particles(random_tree(2, 4, kinds=("ball",)))
     names = [c.name for c in tree.made.system.coordinates]
-    assert names == [f"b{n}_p{k}_{axis}" for n in range(4) for k in (2, 4) for axis in "xyz"]
+    assert sorted(names) == [
+        f"b{n}_p{k}_{axis}" for n in range(4) for k in (2, 4) for axis in "xyz"
+    ]
 
 
 def test_a_pin_that_turns_more_than_once_counts_its_turns(kernel, tmp_path):
