@@ -36,7 +36,7 @@ from codegen.tree.mechanism import TreeMechanism, in_joint_coordinates
 from codegen.tree.reactions import of_joint
 from codegen.tree.recursion import accelerations
 from codegen.tree.transmission import given_force
-from codegen.tree.twin_data import twin_data
+from codegen.tree.twin_data import twin_data, uncompared
 from rig_configs.mistakes import Mistake
 
 MOST_UNROLLED = 64  # coordinates; the sweeps of longer trees are loops
@@ -70,11 +70,12 @@ def over_tree(
         -1 if mechanism.system.longer else most_unrolled,
         formulation=options.formulation,
         places=sweeps.places,
+        is_ruthless=options.bending == "ruthless",
     )
     _refuse(tree)
     long = lengthened(tree) if tree.is_looped else None
     eq = equations(long.made if long else tree.made, options)
-    own = [eq.hold_routine(), *_nothing(), _observe(eq), *_guide_forces(eq, tree)]
+    own = [eq.hold_routine(), *nothing(), observe(eq), *_guide_forces(eq, tree)]
     followed = eq.settle_assigns()
     if followed:
         own.append(Routine("settle", "states that forces follow, at the step's end", followed))
@@ -114,11 +115,13 @@ def over_tree(
         state=inputs_of(eq),
         twin=(
             "tree/joint_coordinates.py.in",
+            "topology/file_coordinates.py.in",
+            "spatial/bent_masses.py.in",
             "tree/articulated.py.in",
             f"integrators/{options.integrator}.py.in",
             "formulations/stepping.py.in",
         ),
-        twin_fill=_twin(tree) | {"substeps": str(options.substeps)},
+        twin_fill=_twin(tree, options) | {"substeps": str(options.substeps)},
         natural=tree.source,
         tables=loops.tables() if loops else [],
     )
@@ -163,14 +166,16 @@ def _unrolled(eq: Equations, tree: TreeMechanism) -> list[Routine]:
     ]
 
 
-def _nothing() -> list[Routine]:
+def nothing() -> list[Routine]:
+    """Routines of constraints, which trees do not have."""
     return [
         Routine(name, "nothing is to be solved in joint coordinates", [])
         for name in ("evaluate", "factorise", "solve", "position_rhs", "velocity_rhs")
     ]
 
 
-def _observe(eq: Equations) -> Routine:
+def observe(eq: Equations) -> Routine:
+    """The routine of outputs that are expressions."""
     return Routine(
         "observe",
         "outputs that are expressions",
@@ -236,10 +241,10 @@ def _upright(links: Sequence[ChainLink | LoopLink]) -> list[Step]:
     ]
 
 
-def _twin(tree: TreeMechanism) -> dict[str, str]:
+def _twin(tree: TreeMechanism, options: KernelOptions) -> dict[str, str]:
     """The tree as data of the NumPy twin."""
     source = tree.source.system
-    return twin_data(tree.motion, tree.made.system, source) | {
+    return twin_data(tree.motion, tree.made.system, source, options) | {
         "n_rows": str(len(source.rows)),
         "reactions": repr(
             [
@@ -247,5 +252,6 @@ def _twin(tree: TreeMechanism) -> dict[str, str]:
                 for o in tree.source.outputs
                 if o.path and (shows_rows(source, o.path) or of_joint(source, o.path))
             ]
+            + uncompared(tree.source, options)
         ),
     }

@@ -25,5 +25,5 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
     MechanismError
         It has something that joint coordinates do not carry: each by name.
     """
-    tree = over_joints(mechanism, options.formulation)
+    tree = over_joints(mechanism, options)
     return with_twin(augmented(tree.made, options, augments=True), tree)

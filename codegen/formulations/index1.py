@@ -33,7 +33,7 @@ def augmented(mechanism: Mechanism, options: KernelOptions, *, augments: bool) -
     derivative = Derivative(
         routines=[],
         derive=[Call("evaluate"), factorise("project"), accelerated(passes)],
-        twin=("formulations/acceleration.py.in", "formulations/augmented.py.in"),
+        twin=("formulations/acceleration.py.in", "equations/augmented.py.in"),
         fill={"augments": repr(augments), "passes": str(passes)},
     )
     return stepped(on, derivative, augments=augments)

@@ -26,5 +26,5 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
     MechanismError
         It has something that joint coordinates do not carry: each by name.
     """
-    tree = over_joints(mechanism, options.formulation)
+    tree = over_joints(mechanism, options)
     return with_twin(ali3p.build(tree.made, options), tree)

@@ -22,6 +22,7 @@ Formulation = Literal[
     "riccati",
     "composite",
     "semi_recursive",
+    "particles",
 ]
 Integrator = Literal[
     "generalized_alpha", "newmark", "trapezoidal", "forward_euler", "semi_implicit_euler", "rk4"
@@ -34,7 +35,11 @@ INDEX_3: tuple[Formulation, ...] = ("ali3p", "semi_recursive")
 LONG_ROWS: tuple[Formulation, ...] = ("articulated", "riccati")
 # those whose rows are held on accelerations or rates
 STABILISED: tuple[Formulation, ...] = ("index1", "penalty", "hamiltonian", "composite")
-WITHOUT_ROWS: tuple[Formulation, ...] = ("articulated", "riccati")
+# options that kernels did not have once: the text of such a kernel stays
+LATER = ("bending",)
+WITHOUT_ROWS: tuple[Formulation, ...] = ("articulated", "riccati", "particles")
+# trees whose bodies may bend
+BENDING_TREES: tuple[Formulation, ...] = ("articulated", "composite", "semi_recursive")
 WITH_ROWS: tuple[Formulation, ...] = (*INDEX_3, *STABILISED, "independent")
 # integrators of each formulation; the first is its default
 INTEGRATORS: dict[Formulation, tuple[Integrator, ...]] = {
@@ -47,6 +52,7 @@ INTEGRATORS: dict[Formulation, tuple[Integrator, ...]] = {
     "riccati": ("rk4", *(i for i in EXPLICIT if i != "rk4")),
     "composite": ("rk4", *(i for i in EXPLICIT if i != "rk4")),
     "semi_recursive": ("trapezoidal", "newmark"),
+    "particles": ("rk4", *(i for i in EXPLICIT if i != "rk4")),
 }
 
 
@@ -65,7 +71,7 @@ class KernelOptions:
         coordinates, at a cost that grows with the number of bodies. "riccati": the same by transfer matrices, in
         the axes of the ground, with the forces of all joints on the way. "composite", "semi_recursive": trees with
         loops in joint coordinates; rows close them on accelerations, as in "index1", or on positions with
-        projections, as in "ali3p".
+        projections, as in "ali3p". "particles": small trees by the momenta of four particles a body.
     integrator : str, optional
         One of `INTEGRATORS[formulation]`; default its first. For "ali3p" the Newmark family, for
         the others explicit rules and the trapezoidal rule by bounded fixed-point iteration.
@@ -100,6 +106,9 @@ class KernelOptions:
         Steps of step_s / substeps inside one call. Guides move between the last inputs and the new
         ones: position and rate by cubic Hermite polynomials over their own derivatives,
         acceleration linear; exact at the end.
+    bending : {"full", "ruthless"}
+        Of bodies that bend in "articulated", "composite" and "semi_recursive": "ruthless" gives them the masses and
+        couplings of the body that is not bent, as constants. For spins far below their first frequencies only.
     reaction : {"F1", "paper"}
         Guide reaction: index-1 consistent at t_{k+1}, or the weighted sum over the
         generalised-alpha interval.
@@ -141,6 +150,7 @@ class KernelOptions:
     projection: Literal["A", "B", "none"] = "A"
     reuse: Literal["none", "projection", "step"] = "none"
     substeps: Annotated[int, Field(ge=1, le=1000)] = 1
+    bending: Literal["full", "ruthless"] = "full"
     reaction: Literal["F1", "paper"] = "F1"
     presolve: bool = True
     frozen: bool = False
@@ -173,7 +183,9 @@ class KernelOptions:
         for names, chosen, owners in (
             (("projection", "reuse", "reaction"), self.formulation, INDEX_3),
             (("xi", "omega_rad_s"), self.formulation, STABILISED),
-            (("kappa", "alpha", "residual_limit"), self.formulation, WITH_ROWS),
+            (("kappa", "alpha"), self.formulation, WITH_ROWS),
+            (("residual_limit",), self.formulation, (*WITH_ROWS, "particles")),
+            (("bending",), self.formulation, BENDING_TREES),
             (("rho_inf",), integrator, ("generalized_alpha",)),
             (("newmark_beta", "newmark_gamma"), integrator, ("newmark",)),
         ):
@@ -234,5 +246,9 @@ class KernelOptions:
         )])  # fmt: skip
 
     def text(self) -> str:
-        """All options on one line, in a fixed order."""
-        return ", ".join(f"{key}={value!r}" for key, value in asdict(self).items())
+        """All options on one line, in a fixed order; those of `LATER` where they are not as before."""
+        plain = {
+            f.name for f in fields(self) if f.name in LATER and getattr(self, f.name) == f.default
+        }
+        values = asdict(self).items()
+        return ", ".join(f"{key}={value!r}" for key, value in values if key not in plain)

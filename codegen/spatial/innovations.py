@@ -6,14 +6,15 @@ body and of all that hangs on its nodes,
     D eta'' + U^T a = f,   A' = A - U D^-1 U^T,   p' = p + U D^-1 f
 
 where a is the acceleration of the frame. A node adds N^T P N to D and P N to U: N are the ways of the node, P the
-articulated inertia of what it carries.
+articulated inertia of what it carries. D is factored here, at a cost that grows with the cube of the modes;
+`woodbury.py` has the same with the square or less, and `bent.py` takes what has fewer operations.
 
 Source: innovations factorisation, Rodriguez, Jain and Kreutz-Delgado 1991; with modes Jain and Rodriguez 1992.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 from codegen.expressions.dag import Expr
 from codegen.spatial.algebra import Inertia, Value, Wrench, symmetric
@@ -21,6 +22,10 @@ from codegen.spatial.factors import Factor, backwards, factored, forwards
 from codegen.spatial.modes import Modes
 from codegen.spatial.node import NodeMotion
 from codegen.system.vectors import Vector, dot, plus
+
+Hung = tuple[
+    NodeMotion, Inertia
+]  # what hangs on a node: its inertia about the node, in the axes of the frame
 
 
 class Whole:
@@ -43,28 +48,23 @@ class Whole:
             self.pushes[i] = self.pushes[i].plus(node.shift.wrench_out(held[i]))
 
 
-class Bent(Whole):
-    """The modes of one link in the sweeps."""
+class Explicit(Whole):
+    """The modes of one link let go by a factor of all that they resist."""
 
-    def __init__(self, modes: Modes, omega: Vector, forces: Mapping[int, Expr]) -> None:
+    def __init__(self, modes: Modes, hung: Sequence[Hung], force: Sequence[Value]) -> None:
         super().__init__(modes)
-        resisting = modes.resisting(omega)
-        self.force: list[Value] = [
-            forces.get(i, self.graph.zero) - held
-            for i, held in zip(modes.indices, resisting, strict=True)
-        ]
+        self.force = list(force)
+        self._hung = hung
         self._factor: Factor = ([], [])
         self._columns: list[list[Value]] = []
         self._right: list[Value] = []
 
-    def pull(self, node: NodeMotion, pull: Wrench) -> None:
-        """Add the wrench of what hangs on a node, as `carry` its inertia."""
-        for i, (turn, move) in enumerate(node.ways):
-            self.force[i] = self.force[i] - (dot(turn, pull.moment) + dot(move, pull.force))
-
     def let_go(self, inertia: Inertia, pull: Wrench) -> tuple[Inertia, Wrench]:
         """Let the amplitudes follow: returns the inertia and the wrench that the link has left."""
         graph = self.graph
+        for node, carried in self._hung:
+            self.carry(node, carried)
+            inertia = inertia.plus(node.shift.inertia_out(carried))
         self._factor = factored(self.mass)
         inverse = self._factor[1]
         rows = [[*push.moment, *push.force] for push in self.pushes]

@@ -8,12 +8,17 @@ With u = X + sum eta_i Phi_i, where a point of the body is in the link's axes, a
 
 The vectors of foreshortening w_c (`codegen.flexible.motion`) enter as f += w_0, G_kl += w_k[l] + w_l[k] and
 A_i[k, l] += dw_k[l] / d eta_i, with what their second derivatives along eta' add to wrenches.
+
+Linearised ruthlessly, all of these are what they are where nothing bends and nothing moves beside the frame: constants
+of the body. What is left out is of the first order in eta and eta' beside the rates of the frame, the stiffening by its
+spin among it (Padilla and von Flotow 1992; Jain and Rodriguez 1992, appendix B).
 """
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -32,6 +37,8 @@ class Modes:
     amplitudes, rates, accelerations : sequence of Expr
     indices : sequence of int
         Their numbers among the coordinates of the tree.
+    is_ruthless : bool
+        Masses, couplings and what the rates ask for are those of the body that is not bent.
 
     Attributes
     ----------
@@ -48,9 +55,16 @@ class Modes:
         of: BentFrame,
         indices: Sequence[int],
         states: tuple[list[Expr], list[Expr], list[Expr]],
+        *,
+        is_ruthless: bool = False,
     ) -> None:
         self.graph, self.of, self.indices = graph, of, tuple(indices)
         self.q, self.qd, self.qdd = states
+        # by which masses follow the deformation
+        self._shape, self._rates = self.q, self.qd
+        if is_ruthless:
+            self.of = of = replace(of, load=None)
+            self._shape = self._rates = [graph.zero] * len(self.q)
         n = range(len(self.q))
         gram = of.gram
         self.total = float(gram[0, 0])
@@ -94,13 +108,16 @@ class Modes:
         """The share of the rates of the amplitudes in the wrench that keeps the rates of a link."""
         graph, n = self.graph, range(len(self.q))
         moving: Matrix = [
-            [graph.total((1.0, self._across[i][a][b] * self.qd[i]) for i in n) for b in range(3)]
+            [
+                graph.total((1.0, self._across[i][a][b] * self._rates[i]) for i in n)
+                for b in range(3)
+            ]
             for a in range(3)
         ]
         trace = moving[0][0] + moving[1][1] + moving[2][2]
         moment = times(2.0, minus(times(trace, omega), apply(transposed(moving), omega)))
         slide: Vector = tuple(  # type: ignore[assignment]
-            graph.total((1.0, self._moved[i][k] * self.qd[i]) for i in n) for k in range(3)
+            graph.total((1.0, self._moved[i][k] * self._rates[i]) for i in n) for k in range(3)
         )
         force = times(2.0, cross(omega, slide))
         bent = [[self._bent(c, k) for k in range(3)] for c in range(AXES)]
@@ -118,7 +135,8 @@ class Modes:
             terms = [(1.0, a[k][k] * spin[k][k]) for k in range(3)]
             terms += [(1.0, (a[k][j] + a[j][k]) * spin[k][j]) for k, j in ((0, 1), (0, 2), (1, 2))]
             turning: Vector = tuple(  # type: ignore[assignment]
-                graph.total((2.0 * self._swept(j, i)[k], self.qd[j]) for j in n) for k in range(3)
+                graph.total((2.0 * self._swept(j, i)[k], self._rates[j]) for j in n)
+                for k in range(3)
             )
             found.append(graph.total([*terms, (1.0, dot(omega, turning))]))
         return found
@@ -154,7 +172,7 @@ class Modes:
                 self.graph.total(
                     [
                         (1.0, float(gram[1 + a, AXES + b * of.count + i])),
-                        *((of.integral(a, j, b, i), q) for j, q in enumerate(self.q)),
+                        *((of.integral(a, j, b, i), q) for j, q in enumerate(self._shape)),
                     ]
                 )
                 for b in range(3)
@@ -169,7 +187,7 @@ class Modes:
     def _second(self) -> Matrix:
         of, gram, graph = self.of, self.of.gram, self.graph
         made: Matrix = [[0.0] * 3 for _ in range(3)]
-        n = range(len(self.q))
+        n = range(len(self._shape))
         for a in range(3):
             for b in range(a, 3):
                 # of u u^T: X X^T + sum eta_i (X Phi_i^T + Phi_i u^T)
@@ -179,8 +197,8 @@ class Modes:
                         (1.0, float(gram[1 + a, AXES + b * of.count + i])),
                         (1.0, float(gram[1 + b, AXES + a * of.count + i])),
                     ]
-                    inner += [(of.integral(a, i, b, j), self.q[j]) for j in n]
-                    rows.append((1.0, self.q[i] * graph.total(inner)))
+                    inner += [(of.integral(a, i, b, j), self._shape[j]) for j in n]
+                    rows.append((1.0, self._shape[i] * graph.total(inner)))
                 rows += [(1.0, self._short[1 + a][b]), (1.0, self._short[1 + b][a])]
                 made[a][b] = made[b][a] = graph.total(rows)
         return made
@@ -189,15 +207,15 @@ class Modes:
         """Of component k of the vector w_c: - K eta."""
         load = self.of.load
         if load is None:
-            return [0.0] * len(self.q)
+            return [0.0] * len(self._shape)
         return [
-            self.graph.total((-float(v), q) for v, q in zip(row, self.q, strict=True))
+            self.graph.total((-float(v), q) for v, q in zip(row, self._shape, strict=True))
             for row in load[c, k]
         ]
 
     def _halved(self, slopes: list[Value]) -> Value:
         """- eta^T K eta / 2, from the slopes."""
-        return self.graph.total((0.5, s * q) for s, q in zip(slopes, self.q, strict=True))
+        return self.graph.total((0.5, s * q) for s, q in zip(slopes, self._shape, strict=True))
 
     def _bent(self, c: int, k: int) -> Value:
         """- eta'^T K eta', what the rates add to the second derivative of w_c."""
@@ -207,13 +225,14 @@ class Modes:
         return self.graph.total(
             (
                 -1.0,
-                rate * self.graph.total((float(v), x) for v, x in zip(row, self.qd, strict=True)),
+                rate
+                * self.graph.total((float(v), x) for v, x in zip(row, self._rates, strict=True)),
             )
-            for row, rate in zip(load[c, k], self.qd, strict=True)
+            for row, rate in zip(load[c, k], self._rates, strict=True)
         )
 
     def _sum(self, moved: list[list[float]], k: int) -> list[tuple[float, Value]]:
-        return [(row[k], q) for row, q in zip(moved, self.q, strict=True)]
+        return [(row[k], q) for row, q in zip(moved, self._shape, strict=True)]
 
 
 def _axial(m: Matrix) -> Vector:

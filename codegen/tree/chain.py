@@ -197,6 +197,8 @@ class Chain(Links):
     ----------
     is_stored : bool
         What the joints do is no expression here, since the step finds it link by link and stores it.
+    is_ruthless : bool
+        Bodies that bend are linearised ruthlessly, see `codegen.spatial.modes`.
     """
 
     def __init__(
@@ -207,6 +209,7 @@ class Chain(Links):
         graph: Graph,
         *,
         is_stored: bool = False,
+        is_ruthless: bool = False,
     ) -> None:
         super().__init__(graph)
         self.motion = motion
@@ -243,7 +246,9 @@ class Chain(Links):
                 own = [coordinates[i] for i in link.amplitudes]
                 bent = [graph.var(f"qdd {c.index}") for c in own]
                 states = [c.q for c in own], [c.qd for c in own], bent
-                made.modes = Modes(graph, motion.bent[n], link.amplitudes, states)
+                made.modes = Modes(
+                    graph, motion.bent[n], link.amplitudes, states, is_ruthless=is_ruthless
+                )
             self.move(made)
         self._weigh(masses)
 

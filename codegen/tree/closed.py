@@ -60,7 +60,9 @@ class ClosedTree:
     shown: ClosedOutputs
 
 
-def closed_tree(mechanism: Mechanism, formulation: str = "semi_recursive") -> ClosedTree:
+def closed_tree(
+    mechanism: Mechanism, formulation: str = "semi_recursive", *, is_ruthless: bool = False
+) -> ClosedTree:
     """A mechanism over the coordinates of its tree.
 
     Raises
@@ -80,7 +82,7 @@ def closed_tree(mechanism: Mechanism, formulation: str = "semi_recursive") -> Cl
         rates = closed_rates(motion, closes, rates)
     system, own = _system(source, motion, rates)
     system.masses, left = _split(source.masses, motion)
-    chain = Chain(motion, system.coordinates, system, source.graph)
+    chain = Chain(motion, system.coordinates, system, source.graph, is_ruthless=is_ruthless)
     for c, inertia in system.masses.of_scalars:
         ((index, slope),) = motion.tree.scalars[c.q][0].items()
         link = next(k for k in chain.links if index in k.coordinates)
@@ -95,7 +97,8 @@ def closed_tree(mechanism: Mechanism, formulation: str = "semi_recursive") -> Cl
     system.mass = {key: e for key, e in sorted(system.mass.items()) if not e.is_zero}
     system.force = {i: e for i, e in sorted(forces.items()) if not e.is_zero}
     numbers = _close(system, source, coordinates, closes)
-    handed = partial(transmitted, chain, _with_rows(coordinates, closes, numbers))
+    lams = [source.graph.var(f"row_lam {n}") for n in range(len(numbers) + len(closes.parted))]
+    handed = partial(transmitted, chain, _with_rows(coordinates, closes, lams))
     joints = Reactions(chain, handed, coordinates.places)
     shown = ClosedOutputs(source, system, coordinates, joints, numbers)
     outputs = tuple(shown.output(output) for output in mechanism.outputs)
@@ -188,27 +191,32 @@ def _close(
     return numbers
 
 
-def _with_rows(coordinates: Coordinates, closes: Closing, numbers: dict[int, int]) -> Loads:
-    """All that acts on the links, with the multipliers of the rows."""
-    source = coordinates.motion.tree.system
+def pushes_with_rows(
+    source: System, closes: Closing, lams: Sequence[Expr]
+) -> dict[int, list[Expr]]:
+    """What acts on the file's coordinates, with the multipliers of rows and of places that bodies share."""
     graph = source.graph
     pushes = {i: list(terms) for i, terms in source.pushes.items()}
     owned = {c.q: c.index for c in source.coordinates}
-    for r, number in numbers.items():
-        phi, lam = source.rows[r].phi, graph.var(f"row_lam {number}")
+    for r, lam in zip(closes.rows, lams, strict=False):
+        phi = source.rows[r].phi
         for var in graph.variables(phi):
             if var in owned:
                 pushes.setdefault(owned[var], []).append(-graph.diff(phi, var) * lam)
         for i, slope in source.slopes_of_rates(source.rows[r]).items():
             pushes.setdefault(i, []).append(-slope * lam)
-    first = len(numbers)
-    for k, part in enumerate(closes.parted):
-        lam = graph.var(f"row_lam {first + k}")
+    for part, lam in zip(closes.parted, lams[len(closes.rows) :], strict=True):
         for var, weight in part.weights.items():
             pushes.setdefault(owned[var], []).append(-weight * lam)
-    loads = loads_of(coordinates, pushes)
-    for k, part in enumerate(closes.parted):
-        force = [graph.zero] * 3
-        force[part.axis] = graph.var(f"row_lam {first + k}")
+    return pushes
+
+
+def _with_rows(coordinates: Coordinates, closes: Closing, lams: Sequence[Expr]) -> Loads:
+    """All that acts on the links, with the multipliers of the rows."""
+    source = coordinates.motion.tree.system
+    loads = loads_of(coordinates, pushes_with_rows(source, closes, lams))
+    for part, lam in zip(closes.parted, lams[len(closes.rows) :], strict=True):
+        force = [source.graph.zero] * 3
+        force[part.axis] = lam
         push_on(coordinates, loads, part.link, part.place, (force[0], force[1], force[2]))
     return loads

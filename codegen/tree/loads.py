@@ -14,28 +14,38 @@ from codegen.tree.transmission import Loads
 
 def loads_of(coordinates: Coordinates, given: Mapping[int, list[Expr]]) -> Loads:
     """Forces on the file's coordinates, by their numbers, as forces of joints and wrenches on links."""
+    loads = Loads(gravity=coordinates.motion.tree.system.gravity)
+    loads.forces, pushes = pushed(coordinates, given)
+    for (n, at), push in pushes.items():
+        push_on(coordinates, loads, n, at, push)
+    return loads
+
+
+def pushed(
+    coordinates: Coordinates, given: Mapping[int, list[Expr]]
+) -> tuple[dict[int, Expr], dict[tuple[int, tuple[float, ...]], Vector]]:
+    """Forces on the file's coordinates as forces of joints, and as those on places (1, position) or (0, direction) of
+    links, in the axes of the ground.
+    """
     motion, tree = coordinates.motion, coordinates.motion.tree
-    source = tree.system
+    source, forces = tree.system, {}
     graph = source.graph
-    loads = Loads(gravity=source.gravity)
-    pushed: dict[tuple[int, tuple[float, ...]], list[Expr]] = {}
+    pushes: dict[tuple[int, tuple[float, ...]], list[Expr]] = {}
     for index, terms in sorted(_undefined(source, given).items()):
         c = source.coordinates[index]
         force: Expr = coordinates.put(graph.total((1.0, e) for e in terms))
         if force.is_zero:
             continue
         if c.q in coordinates.own:
-            loads.forces[coordinates.own[c.q].index] = force
+            forces[coordinates.own[c.q].index] = force
             continue
         if c.q in tree.scalars:
             for i, k in tree.scalars[c.q][0].items():
-                loads.forces[i] = graph.total([(1.0, loads.forces.get(i, graph.zero)), (k, force)])
+                forces[i] = graph.total([(1.0, forces.get(i, graph.zero)), (k, force)])
             continue
         n, place, axis = motion.on_links[c.q]
-        pushed.setdefault((n, tuple(map(float, place))), [graph.zero] * 3)[axis] = force
-    for (n, at), push in pushed.items():
-        push_on(coordinates, loads, n, at, (push[0], push[1], push[2]))
-    return loads
+        pushes.setdefault((n, tuple(map(float, place))), [graph.zero] * 3)[axis] = force
+    return forces, {key: (x, y, z) for key, (x, y, z) in pushes.items()}
 
 
 def _undefined(source: System, given: Mapping[int, list[Expr]]) -> dict[int, list[Expr]]:

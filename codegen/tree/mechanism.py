@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Protocol
 
 import numpy as np
 
 from codegen.description.mechanism import Mechanism, MechanismError
 from codegen.description.outputs import Output
 from codegen.expressions.dag import Expr
+from codegen.options.options import BENDING_TREES
 from codegen.spatial.algebra import Wrench
 from codegen.system.system import System
 from codegen.system.vectors import Vector
@@ -30,11 +32,6 @@ from codegen.tree.stored import KINETIC, StoredPlaces
 from codegen.tree.transmission import Loads, transmitted
 from rig_configs.mistakes import Mistake
 
-CARRYING = (
-    "articulated",
-    "composite",
-    "semi_recursive",
-)  # formulations that carry bodies that bend
 OTHERS = "'semi_recursive' or 'ali3p', which close loops"
 
 
@@ -69,6 +66,7 @@ def in_joint_coordinates(
     *,
     formulation: str = "articulated",
     places: type[StoredPlaces] = StoredPlaces,
+    is_ruthless: bool = False,
 ) -> TreeMechanism:
     """A mechanism that is a tree, in joint coordinates.
 
@@ -80,6 +78,8 @@ def in_joint_coordinates(
         The name in the words of mistakes.
     places : type of StoredPlaces
         Places over what loops store.
+    is_ruthless : bool
+        Bodies that bend are linearised ruthlessly, see `codegen.spatial.modes`.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def in_joint_coordinates(
         It has loops, or something in it that joint coordinates do not carry: each by name.
     """
     source = mechanism.system
-    if source.flexible and formulation not in CARRYING:
+    if source.flexible and formulation not in BENDING_TREES:
         raise MechanismError(flexible(source, formulation))
     motion = topology(source)
     mistakes = no_tree(motion, formulation)
@@ -96,7 +96,14 @@ def in_joint_coordinates(
     system = _system(source, motion)
     is_looped = most_unrolled is not None and len(system.coordinates) > most_unrolled
     is_looped = is_looped and not source.flexible
-    chain = Chain(motion, system.coordinates, system, source.graph, is_stored=is_looped)
+    chain = Chain(
+        motion,
+        system.coordinates,
+        system,
+        source.graph,
+        is_stored=is_looped,
+        is_ruthless=is_ruthless,
+    )
     for c, inertia in source.masses.of_scalars:
         weights, _ = motion.tree.scalars[c.q]
         ((index, slope),) = weights.items()
@@ -111,7 +118,7 @@ def in_joint_coordinates(
     joints = stored.reactions(chain) if stored else Reactions(chain, handed, coordinates.places)
     moving = partial(source.graph.var, KINETIC) if stored else partial(kinetic, chain)
     outputs = tuple(
-        _output(o, source, system, coordinates, joints, moving) for o in mechanism.outputs
+        output_over(o, source, system, coordinates, joints, moving) for o in mechanism.outputs
     )
     made = Mechanism(mechanism.name, system, outputs, mechanism.sha256)
     return TreeMechanism(made, mechanism, motion, chain, loads, handed, is_looped)
@@ -247,15 +254,21 @@ def start_rates(motion: Motion) -> list[float]:
     ]
 
 
-def _output(
+class JointForces(Protocol):
+    """Finds reactions of joints, such as `revolute/elbow/fx_n`; None where a path is none."""
+
+    def of(self, path: str) -> Expr | None: ...
+
+
+def output_over(
     output: Output,
     source: System,
     system: System,
     coordinates: Coordinates,
-    joints: Reactions,
+    joints: JointForces,
     moving: Callable[[], Expr],
 ) -> Output:
-    """An output over joint coordinates."""
+    """An output of the file over other coordinates."""
     if output.kind in ("reaction", "gain") or (output.kind == "undetermined" and not output.path):
         return output
     path = output.path if output.kind == "path" else f"outputs/{output.port}"

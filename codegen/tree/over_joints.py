@@ -11,19 +11,25 @@ from codegen.equations.equations import LARGE
 from codegen.equations.program import Program
 from codegen.expressions.dag import Expr
 from codegen.expressions.emit import NUMPY, Assign, Emitter
+from codegen.options.options import KernelOptions
 from codegen.pose.built import built_pose
 from codegen.system.affine import affine
 from codegen.system.system import System
 from codegen.tree.chain import shares_on_links
 from codegen.tree.closed import ClosedTree, closed_tree
 from codegen.tree.loose import pairs
-from codegen.tree.twin_data import twin_data
+from codegen.tree.twin_data import twin_data, uncompared
 from rig_configs.mistakes import Mistake
 
-TWIN = ("tree/joint_coordinates.py.in", "tree/closed.py.in")
+TWIN = (
+    "tree/joint_coordinates.py.in",
+    "topology/file_coordinates.py.in",
+    "spatial/bent_masses.py.in",
+    "tree/closed.py.in",
+)
 
 
-def over_joints(mechanism: Mechanism, formulation: str) -> ClosedTree:
+def over_joints(mechanism: Mechanism, options: KernelOptions) -> ClosedTree:
     """The mechanism over the coordinates of its tree.
 
     Raises
@@ -31,7 +37,8 @@ def over_joints(mechanism: Mechanism, formulation: str) -> ClosedTree:
     MechanismError
         It has something that joint coordinates do not carry, or more of them than are written out.
     """
-    tree = closed_tree(mechanism, formulation)
+    formulation = options.formulation
+    tree = closed_tree(mechanism, formulation, is_ruthless=options.bending == "ruthless")
     system = tree.made.system
     if len(system.coordinates) > LARGE:
         words = (
@@ -61,14 +68,16 @@ def with_twin(program: Program, tree: ClosedTree) -> Program:
     ]
     weights, masses = _masses(tree)
     shows = [o.port for o in tree.source.outputs if o.path and _shows_rows(source, o.path)]
-    fill = twin_data(tree.motion, made, source) | {
+    fill = twin_data(tree.motion, made, source, program.options) | {
         "kept": repr(tree.closing.rows),
         "parted": repr(parted),
         "closed_guides": repr([(guide.row, guide.coordinate.index) for guide in made.guides]),
         "n_rows": str(len(made.rows)),
         "n_weights": str(len(weights)),
         "weights": _text(weights, source),
-        "reactions": repr([] if is_determined(source) else shows),
+        "reactions": repr(
+            ([] if is_determined(source) else shows) + uncompared(tree.source, program.options)
+        ),
     }
     fill |= {name: repr(values) for name, values in masses.items()}
     return replace(

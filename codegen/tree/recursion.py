@@ -26,8 +26,8 @@ from codegen.spatial.algebra import (
     transposed,
     without_joint,
 )
+from codegen.spatial.bent import Bent
 from codegen.spatial.factors import Factor, factored, substituted
-from codegen.spatial.innovations import Bent
 from codegen.system.vectors import Vector, dot, minus, plus, times
 from codegen.topology.joints import SINGLE
 from codegen.tree.chain import ChainLink, Links
@@ -65,17 +65,15 @@ def accelerations(chain: Links, loads: Loads) -> dict[int, Expr]:
         left, pull = open_joint(chain, link, inertia, pulls[n], loads, opened[n])
         if link.parent < 0:
             continue
-        passage = link.passage
         if link.node is not None:
-            frame, passage = opened[link.parent].bent, link.node.shift
-            left, pull = link.node.turn.inertia_out(left), link.node.turn.wrench_out(pull)
+            frame, turn = opened[link.parent].bent, link.node.turn
             assert frame is not None
-            frame.carry(link.node, left)
-            frame.pull(link.node, pull)
-        handed = passage.inertia_out(left)
+            frame.hang(link.node, turn.inertia_out(left), turn.wrench_out(pull))
+            continue
+        handed = link.passage.inertia_out(left)
         kept = inner[link.parent]
         inner[link.parent] = handed if kept is None else kept.plus(handed)
-        pulls[link.parent] = pulls[link.parent].plus(passage.wrench_out(pull))
+        pulls[link.parent] = pulls[link.parent].plus(link.passage.wrench_out(pull))
     motions: list[tuple[Vector, Vector]] = []
     bent_by: dict[int, list[Expr]] = {}
     for link, at in zip(chain.links, opened, strict=True):

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 
+from codegen.description.mechanism import Mechanism
+from codegen.options.options import KernelOptions
 from codegen.system.system import System
 from codegen.topology.motion import Motion
 
+ENERGIES = ("outputs/energy", "outputs/energy.kinetic")
 
-def twin_data(motion: Motion, made: System, source: System) -> dict[str, str]:
-    """Values of `codegen/tree/joint_coordinates.py.in`; `made` has the coordinates of the joints."""
+
+def uncompared(mechanism: Mechanism, options: KernelOptions) -> list[str]:
+    """Outputs that are not what the file's equations say: energies of bodies that are linearised."""
+    if options.bending == "full" or not mechanism.system.flexible:
+        return []
+    return [output.port for output in mechanism.outputs if output.path in ENERGIES]
+
+
+def twin_data(
+    motion: Motion, made: System, source: System, options: KernelOptions
+) -> dict[str, str]:
+    """Values of the templates of twins beside this file; `made` has the coordinates of the joints."""
     number = {c.q: c.index for c in source.coordinates}
     tree = motion.tree
     links = [
@@ -52,6 +65,8 @@ def twin_data(motion: Motion, made: System, source: System) -> dict[str, str]:
     return {
         "nodes": repr(nodes),
         "bent": repr(bent),
+        "ruthless": repr(options.bending == "ruthless"),
+        "gravity": repr(list(source.gravity)),
         "defined": repr(defined),
         "links": repr(links),
         "frames": repr([frame.tolist() for frame in frames]),

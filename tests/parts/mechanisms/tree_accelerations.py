@@ -54,7 +54,7 @@ def difference(mechanism, seed, bent_m=0.0):
     z, zd = somewhere(tree, seed, bent_m)
     for ball in twin["BALLS"]:
         zd[ball] -= z[ball] * (z[ball] @ zd[ball])
-    at = _values(tree.made.system, z, zd)
+    at = values(tree.made.system, z, zd)
     found = accelerations(tree.chain, tree.loads)
     zdd = np.array([evaluate(found[i], at) for i in range(len(z))])
     ours = twin["natural_slopes"](z)[1] @ zdd + twin["bend"](z, zd)
@@ -66,7 +66,7 @@ def composite_difference(mechanism, seed, bent_m=0.0):
     """Largest force that the mass matrix leaves at accelerations of the sweeps, relative to the largest one."""
     tree, closed = in_joint_coordinates(mechanism), closed_tree(mechanism)
     z, zd = somewhere(tree, seed, bent_m)
-    at = _values(tree.made.system, z, zd)
+    at = values(tree.made.system, z, zd)
     found = accelerations(tree.chain, tree.loads)
     zdd = np.array([evaluate(found[i], at) for i in range(len(z))])
     mass = np.zeros((len(z), len(z)))
@@ -81,7 +81,8 @@ def composite_difference(mechanism, seed, bent_m=0.0):
     return np.max(np.abs(left)) / np.max(np.abs(force))
 
 
-def _values(system, z, zd):
+def values(system, z, zd):
+    """What expressions are evaluated at: parameters, signals and a state."""
     at = {p.var.name: p.default for p in (*system.parameters, *system.signals)}
     for c, value, rate in zip(system.coordinates, z, zd, strict=True):
         at |= {c.q.name: float(value), c.qd.name: float(rate)}

@@ -1,15 +1,17 @@
 """Modes that are too fast for a step."""
 
 import math
+import re
+from dataclasses import replace
 
 import pytest
 from mechanisms.flexible_mechanisms import SPUN, spin_up
 
-from codegen.description.fast_modes import fastest_rad_s, too_fast
+from codegen.description.fast_modes import fastest_rad_s, stable, too_fast
 from codegen.description.mechanism import MechanismError
 from codegen.description.plausible import doubts
 from codegen.kernels.generate import program
-from codegen.options.options import KernelOptions
+from codegen.options.options import INTEGRATORS, KernelOptions
 
 
 def test_fastest_mode_is_that_of_the_body_on_a_guided_hub_and_more_on_a_light_one():
@@ -59,3 +61,71 @@ def test_units_that_leave_frequencies_as_they_are_show_in_the_size(tmp_path):
     assert "flexible_body.beam.beam: sound would have 4.83e+06 m/s" in told
     plain = spin_up()
     assert "sound" not in "\n".join(doubts(plain.build(), plain.save(tmp_path)))
+
+
+EXPLICIT_PAIRS = [
+    (formulation, integrator)
+    for formulation, integrators in INTEGRATORS.items()
+    for integrator in integrators
+    if formulation not in ("ali3p", "semi_recursive", "riccati", "particles")
+    and integrator != "forward_euler"
+]
+
+
+@pytest.mark.parametrize(("formulation", "integrator"), EXPLICIT_PAIRS)
+def test_the_step_that_a_refusal_names_is_taken(formulation, integrator):
+    mechanism = spin_up().build()
+    long = KernelOptions(formulation=formulation, integrator=integrator, step_s=0.05)
+    ((_, _, remedy),) = too_fast(mechanism, long)
+    step_s = float(re.search(r"step_s = (\S+) or less", remedy)[1])
+    substeps = int(re.search(r"substeps = (\d+)", remedy)[1])
+    assert not too_fast(mechanism, replace(long, step_s=step_s))
+    assert not too_fast(mechanism, replace(long, substeps=substeps))
+    # no more than asked for: a tenth more is too long
+    assert too_fast(mechanism, replace(long, step_s=1.12 * step_s))
+
+
+def test_rules_that_are_implicit_take_any_mode():
+    mechanism = spin_up().build()
+    for formulation in ("ali3p", "semi_recursive"):
+        for integrator in INTEGRATORS[formulation]:
+            options = KernelOptions(formulation=formulation, integrator=integrator, step_s=1.0)
+            assert not too_fast(mechanism, options)
+
+
+def oscillated(size, iterations, *, takes_new):
+    """Largest place of an oscillator in 2000 trapezoidal steps with these iterations, from 1 at rest."""
+    q, v, most = 1.0, 0.0, 0.0
+    for _ in range(2000):
+        begin_q, begin_v = q + 0.5 * v, v - 0.5 * size**2 * q
+        for _ in range(iterations):
+            rate = v
+            v = begin_v - 0.5 * size**2 * q
+            q = begin_q + 0.5 * (v if takes_new else rate)
+        most = max(most, abs(q))
+    return most
+
+
+@pytest.mark.parametrize("iterations", range(1, 7))
+@pytest.mark.parametrize("formulation", ["index1", "hamiltonian"])
+def test_iterations_of_the_trapezoidal_rule_by_turns_keep_a_mode_or_make_it_grow(
+    formulation, iterations
+):
+    options = KernelOptions(
+        formulation=formulation, integrator="trapezoidal", iterations=iterations
+    )
+    takes_new = formulation == "index1"
+    limit = stable(options)
+    assert (limit == 2.0) == (iterations in ((2, 4, 6) if takes_new else (3, 4)))
+    if limit > 0.0:
+        assert oscillated(0.99 * limit, iterations, takes_new=takes_new) < 1.05
+    if limit < 2.0:
+        assert oscillated(1.5, iterations, takes_new=takes_new) > 1e3
+
+
+def test_too_few_iterations_are_refused_with_those_that_do():
+    mechanism = spin_up().build()
+    options = KernelOptions(formulation="hamiltonian", step_s=2e-3)
+    ((_, _, remedy),) = too_fast(mechanism, options)
+    assert remedy.endswith("or iterations = 3, which do not grow as 2 do")
+    assert not too_fast(mechanism, replace(options, iterations=3))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from mechanisms.flexible_chains import laden_tree, plane_chain, space_chain
 from mechanisms.flexible_mechanisms import flexible_crank
+from mechanisms.random_flexible import random_flexible
 from mechanisms.tree_accelerations import composite_difference, difference
 
 from codegen.tree.closed import closed_tree
@@ -43,3 +44,12 @@ def test_joints_of_a_loop_begin_with_rates_that_leave_amplitudes_at_rest():
     # the crank's pin moves across the rod of 0.3 m with 0.15 m 150 rad/s; the rod's joint turns beside the crank
     assert rates["rod_turn"] == pytest.approx(-75.0 - 150.0)
     assert np.array_equal([rates[f"rod_mode{i}"] for i in (1, 2, 3)], np.zeros(3))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+def test_random_trees_that_bend_accelerate_as_in_natural_coordinates(seed):
+    """Bodies on different nodes of one, beams of two kinds, tip masses, with stiffening and without, on any root."""
+    mechanism = random_flexible(seed).build()
+    assert difference(mechanism, seed, BENT_M / 2.0) < 1e-10
+    assert composite_difference(mechanism, seed, BENT_M / 2.0) < 1e-10

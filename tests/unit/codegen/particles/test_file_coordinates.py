@@ -7,13 +7,14 @@ from codegen.description.mechanism import load
 from codegen.expressions.dag import evaluate
 from codegen.kernels.build import build_kernel
 from codegen.options.options import KernelOptions
-from codegen.topology.file_coordinates import FileCoordinates
+from codegen.particles.file_coordinates import FileCoordinates
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize(
-    ("name", "formulation"), [("desk_arm", "articulated"), ("governor", "semi_recursive")]
+    ("name", "formulation"),
+    [("desk_arm", "articulated"), ("governor", "semi_recursive"), ("five_bar", "particles")],
 )
 def test_places_are_those_that_the_kernel_shows(name, formulation):
     mechanism = load(name)
