@@ -58,24 +58,25 @@ SUDDEN_TORQUE = Hazard(
 )
 WRONG_TORQUE = Hazard(
     "wrong-torque",
-    "The model fails, and asks for a torque that is not a number or means nothing.",
-    "The limit in the drive itself (0x6072), set to what the hand may get.",
+    "The model fails, and requests a torque that is NaN or meaningless.",
+    "The limit in the drive itself (0x6072), set to the torque that a hand can bear.",
 )
 WRONG_SIGN = Hazard(
     "wrong-sign",
-    "The motor pushes the way that the hand moves: the wheel runs from stop to stop.",
-    "A person who tries each axis at a small torque first, with nobody's hands in the way.",
-    "`rigloop check` asks for the sign where the torque of the model grows away from its rest.",
+    "The motor pushes in the direction in which the hand moves: the wheel runs from stop to stop.",
+    "A person who tests each axis at a small torque first, with no hands in the way.",
+    "`rigloop check` demands the sign if the torque of the model grows with the distance from its equilibrium.",
 )
 WRONG_SCALE = Hazard(
     "wrong-scale",
-    "Counts, gear or rated torque are wrong: the torque is ten times what the model means.",
+    "Counts, gear or rated torque are wrong: the torque is ten times that of the model.",
     "The limit in the drive itself (0x6072), and a measured torque before a hand is on the wheel.",
 )
 OSCILLATION = Hazard(
     "oscillation",
     "The loop sings or shakes: it numbs hands, loosens grips and screws, and heats the motor.",
-    "A damper, or a wheel with more inertia; a person who can reach the stop with both hands shaken.",
+    "A damper, or a wheel with more inertia; a person who can reach the stop although the wheel shakes both "
+    "hands.",
     "`rigloop check` refuses a rig whose wheel would sing.",
 )
 SUSTAINED_FORCE = Hazard(
@@ -85,8 +86,8 @@ SUSTAINED_FORCE = Hazard(
 )
 STORED_ENERGY = Hazard(
     "stored-energy",
-    "A spring, a raised mass or a turned wheel gives back what it took, also with the drive off.",
-    "Guards round springs, a brake where a mass may fall, and a way to let the energy out by hand.",
+    "A spring, a raised mass or a turned wheel releases its stored energy, also with the drive off.",
+    "Guards around springs, a brake for each mass that may fall, and a way to release the energy by hand.",
 )
 SUDDEN_RELEASE = Hazard(
     "sudden-release",
@@ -95,20 +96,20 @@ SUDDEN_RELEASE = Hazard(
 )
 RUNAWAY = Hazard(
     "runaway",
-    "The axis turns too fast, or beyond where it may go.",
-    "Mechanical end stops; a speed limit that the drive keeps by itself (SLS).",
+    "The axis turns too fast, or beyond its permitted range.",
+    "Mechanical end stops; a speed limit that the drive itself enforces (SLS).",
 )
 CAUGHT = Hazard(
     "caught",
     "Fingers, hair, a sleeve or a strap is caught between spokes, pedals and frame, or wound up.",
-    "Covers, gaps that no finger enters, a rim without spokes where it may spin; tight sleeves, tied hair.",
+    "Covers, gaps that no finger can enter, a rim without spokes if it may spin; tight sleeves, tied hair.",
     only_outside=True,
 )
 RESTART = Hazard(
     "restart",
     "The torque comes back without notice, while somebody has reached into the rig.",
-    "A hardware reset that a person has to press after each stop, where the whole rig can be seen.",
-    "A fault latches: no guard arms again but as its table `rearm` allows, and a new run begins at zero torque.",
+    "A hardware reset that a person must press after each stop, at a place with a view of the whole rig.",
+    "A fault latches: a guard arms again only as its table `rearm` allows, and a new run begins at zero torque.",
 )
 LOST_STOP = Hazard(
     "lost-stop",
@@ -117,23 +118,25 @@ LOST_STOP = Hazard(
 )
 WRONG_RIG = Hazard(
     "wrong-rig",
-    "The file is that of another rig, or the drive was changed: no limit of it suits what is there.",
-    "A label on the rig with the name of its file, and a trial after each change.",
-    "An axis on a network interface has 5 % of its `limit_nm`, or of the drive's `peak_torque_nm` where that is less, "
-    "until `rigloop commission` has signed it off, and again after a change of the rig file or of the drive "
-    "(`docs/commission.md`). A run writes the hash of its rig file and what each slave says of itself into "
+    "The file belongs to another rig, or the drive was changed: the limits of the file do not suit the "
+    "hardware.",
+    "A label on the rig with the name of its file, and a test after each change.",
+    "An axis on a network interface has 5 % of its `limit_nm`, or of the drive's `peak_torque_nm` if that is "
+    "smaller, until `rigloop commission` has signed it off, and again after a change of the rig file or of the "
+    "drive (`docs/commission.md`). A run writes the hash of its rig file and the identity of each slave into "
     "`manifest.json`.",
 )
 STALE_COMMAND = Hazard(
     "stale-command",
-    "A task, a thread or the whole host stands still, and the drive goes on with an old torque.",
-    "The watchdog of the drive, switched on and tried on this very drive: nothing else ends the torque of a cycle that "
-    "hangs inside its bus exchange.",
+    "A task, a thread or the whole host stands still, and the drive keeps applying an old torque.",
+    "The watchdog of the drive, switched on and tested on this very drive: nothing else ends the torque of a "
+    "cycle that hangs inside its bus exchange.",
 )
 FALSE_SENSOR = Hazard(
     "false-sensor",
     "The encoder is lost, repeats itself, jumps or sticks, and the torque belongs to another angle.",
-    "A second encoder, or a sensor that the drive itself monitors; an encoder that sticks at rest is not seen.",
+    "A second encoder, or a sensor that the drive itself monitors; rigloop cannot detect an encoder that sticks "
+    "at rest.",
 )
 LOST_BUS = Hazard(
     "lost-bus",
@@ -142,46 +145,49 @@ LOST_BUS = Hazard(
 )
 OTHER_AXIS = Hazard(
     "other-axis",
-    "One axis has ended, and another goes on pushing or moves into it.",
+    "One axis has stopped, and another one continues to push or moves into it.",
     "One emergency stop for all axes that a person can reach at once.",
 )
 MISLEADING_DISPLAY = Hazard(
     "misleading-display",
-    "A screen shows zero, good or yesterday's value while the axis pushes, or a record has holes.",
-    "A lamp or meter on the drive's own enable or STO circuit: nobody reaches in on a page's word.",
-    "A frozen loop is shown as frozen, and ended after a second; each row that is not recorded is counted.",
+    'A screen shows zero, "good" or an old value while the axis pushes, or a record has gaps.',
+    "A lamp or meter on the drive's own enable or STO circuit: nobody may reach in because a page says so.",
+    "A frozen loop is shown as frozen, and is ended after a second; each unrecorded row is counted.",
 )
 FOREIGN_MASTER = Hazard(
     "foreign-master",
     "A second master or a service tool commands the same drives.",
     "A network of the rig's own, with no open port.",
-    "One process owns an interface, another master is listened for before the first frame and while the loop runs "
-    "(`docs/ethercat.md`).",
+    "One process owns an interface, and listens for another master before the first frame and while the loop "
+    "runs (`docs/ethercat.md`).",
 )
 REMOTE_COMMAND = Hazard(
     "remote-command",
-    "Somebody who does not see the rig arms it or changes a value over the network, while hands are at it.",
-    "A switch at the rig that enables the drive, and that only the person who stands there turns.",
-    "One client at a time has control of a rig, by a key of its own; a take-over is shown to the one who loses it and "
-    "kept in a journal; a service that starts arms nothing (`docs/service.md`).",
+    "Somebody who does not see the rig arms it or changes a value over the network, while somebody's hands are "
+    "on it.",
+    "A switch at the rig that enables the drive, and that only the person at the rig operates.",
+    "One client at a time has control of a rig, by its own key; a take-over is reported to the client that "
+    "loses control, and recorded in a journal; a service that starts arms nothing (`docs/service.md`).",
 )
 UNGUARDED_OUTPUT = Hazard(
     "unguarded-output",
-    "A brake, a valve or an amplifier at a terminal's output moves: no guard limits it, no signature is about it.",
-    "A limit of that device itself, and the emergency stop wired to it, too.",
+    "A brake, a valve or an amplifier at a terminal's output moves: no guard limits it, and no sign-off covers "
+    "it.",
+    "A limit in that device itself, and an emergency stop that is also wired to it.",
     "Outputs of terminals are zero until the loop runs, and after a fault until it is armed again; a drive that is "
     "described as a terminal is refused.",
 )
 UNCOMMANDED_TORQUE = Hazard(
     "uncommanded-torque",
-    "The drive gives torque that nobody asks for: its output stage, its firmware or its wiring is at fault.",
+    "The drive produces torque without a request: its output stage, its firmware or its wiring is at fault.",
     "STO, and an emergency stop that cuts the drive's power.",
     only_outside=True,
 )
 LOOSE_PART = Hazard(
     "loose-part",
     "A hub, a clamp, a screw or the whole bench comes loose under the torque, and falls, tips or flies.",
-    "Fixings made for the drive's peak torque and not for the rig file's, secured, and looked at before each session.",
+    "Fixings that are made for the drive's peak torque and not only for the limit in the rig file, secured, and "
+    "inspected before each session.",
     only_outside=True,
 )
 POWER = Hazard(

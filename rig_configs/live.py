@@ -51,12 +51,12 @@ class Target(Section):
     block: Annotated[Word, Field(examples=["resistance"])]
     """The value goes to this block."""
     input: Annotated[SignalPath, Field(examples=["torque_request_nm"])] | None = None
-    """It goes to this input of the block."""
+    """The value goes to this input of the block."""
     parameter: Annotated[Word, Field(examples=["k"])] | None = None
-    """It takes the place of this parameter: of a library block or a compiled block of one's own, a number, and one that
-    no `prepare` of the block reads. Keys of other blocks hold for a whole run."""
+    """The value replaces this parameter of a library block or of your own compiled block. The parameter must be a
+    number that no `prepare` of the block reads. Keys of other blocks are fixed for a run."""
     unit: Annotated[UnitText, Field(examples=["Nm"])]
-    """The value has this unit, which has to be that of the input."""
+    """The value has this unit, which must be the unit of the input."""
     who: Annotated[Who, answers(REMOTE_COMMAND)] = "control"
     """Only the client in control may change it (`control`), or any client (`anyone`)."""
 
@@ -73,7 +73,7 @@ class Target(Section):
 
 
 class LiveValue(Target):
-    """A value that may be changed while the rig runs, within limits that hold in the cycle itself."""
+    """A value that may change while the rig runs, within limits that the cycle itself enforces."""
 
     lower: Annotated[Real, answers(WRONG_TORQUE, WRONG_SCALE)]
     """The value is never below this."""
@@ -84,7 +84,7 @@ class LiveValue(Target):
     start: Real
     """The run begins with this value."""
     group: Annotated[Word, Field(examples=["spring"])] | None = None
-    """The values of a group, which belong to one task, are written together, and change in one cycle."""
+    """The values of a group belong to one task, are written together, and change in the same cycle."""
 
     @model_validator(mode="after")
     def _in_order(self) -> LiveValue:
@@ -101,24 +101,24 @@ class LiveValue(Target):
 
 
 class Stimulus(Target):
-    """A signal that is added to an input for a while, on command or when a condition comes true in the cycle."""
+    """A signal that is added to an input for some time, on command or when a condition becomes true in the cycle."""
 
     limit: Annotated[Positive, answers(WRONG_TORQUE, SUDDEN_TORQUE)]
     """The stimulus stays within plus and minus this."""
     signal: dict[str, Any]
-    """The signal is that of a library block with its keys: `step`, `ramp`, `sine`, `sweep`, `noise` or `file`, whose
+    """The signal comes from a library block with its keys: `step`, `ramp`, `sine`, `sweep`, `noise` or `file`; its
     time begins with the stimulus."""
     when: Annotated[str, Field(max_length=LONGEST_CONDITION)] | None = None
-    """It waits for this condition on signals, which is looked at in every cycle: `abs(wheel/angle_rad) > 0.5`. A cycle
-    is a condition as well: `loop/simulation/cycle >= 5000`."""
+    """The stimulus waits for this condition on signals, which is evaluated in every cycle: `abs(wheel/angle_rad) >
+    0.5`. A cycle number is also a condition: `loop/simulation/cycle >= 5000`."""
     until: Annotated[str, Field(max_length=LONGEST_CONDITION), answers(SUSTAINED_FORCE)] | None = (
         None
     )
-    """It ends when this condition holds, or by a command."""
+    """The stimulus ends when this condition holds, or by a command."""
     duration_s: Annotated[PositiveS, Field(examples=[10.0]), answers(SUSTAINED_FORCE)] | None = None
-    """It ends after this time."""
+    """The stimulus ends after this time."""
     waits_from: Literal["command", "start"] = "command"
-    """It begins, or waits for `when`, once it was commanded, or from the first cycle on (`start`)."""
+    """The stimulus begins, or waits for `when`, after a command (`command`), or from the first cycle (`start`)."""
 
 
 def live_signals(live: Mapping[str, object], stimuli: Mapping[str, object]) -> dict[str, str]:

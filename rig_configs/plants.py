@@ -19,19 +19,19 @@ class Gauge(Section):
     """A strain gauge of an emulated column at an input of an analogue terminal."""
 
     drive: Annotated[Word, Field(examples=["wheel"])]
-    """The column is that of this drive."""
+    """The gauge is on the column of this drive."""
     gauge: Literal["twist", "bow"]
-    """This gauge of the column is measured."""
+    """The input measures this gauge of the column."""
     volts_per_strain: Annotated[Positive, Field(examples=[1e4])]
     """The amplifier gives this voltage for a strain of 1."""
     noise_volts: Annotated[NonNegative, Field(le=10.0, examples=[2e-4])] = 0.0
-    """The amplifier adds white noise of this standard deviation, the same one in every run; from half of a step of the
-    converter on, its rounding is white too."""
+    """The amplifier adds white noise with this standard deviation, which is the same in every run. From half a step
+    of the converter upwards, the rounding of the converter is white too."""
 
 
 class Column(Section):
-    """A column that twists and bends between the motor of a simulated drive and the wheel; the plant's inertia is then
-    that of the motor alone, its hands hold the wheel."""
+    """A column that twists and bends between the motor of a simulated drive and the wheel. The plant's inertia is
+    then that of the motor alone, and its hands hold the wheel."""
 
     wheel_kg_m2: Annotated[Positive, Field(examples=[0.04])]
     """The wheel has this inertia about the column."""
@@ -52,7 +52,7 @@ class Column(Section):
     twist_per_nm: NonNegative = 0.0
     """The gauge `twist` has this shear strain for each Nm in the column."""
     bow_per_m: Real = 0.0
-    """The gauge `bow` has this strain for each metre by which the wheel is bent aside."""
+    """The gauge `bow` has this strain for each metre of sideways deflection of the wheel."""
 
 
 class Plant(Section):
@@ -67,14 +67,14 @@ class Plant(Section):
     torque_lag_s: NonNegativeS = 0.0005
     """The torque follows its command with this time constant."""
     hands: Hands = "spring"
-    """The hands lead the wheel along a sine, whatever the torque (`prescribed`), hold it by a spring that follows the
-    sine (`spring`), or are not there (`free`)."""
+    """The hands move the wheel along a sine whatever the torque is (`prescribed`), hold it by a spring that follows
+    the sine (`spring`), or are absent (`free`)."""
     hands_stiffness_nm_rad: NonNegative = 20.0
     """The spring of the hands has this stiffness."""
     hands_damping_nms: NonNegative = 1.0
-    """The hands brake with this torque for each rad/s against their sine."""
+    """The hands brake with this torque for each rad/s relative to their sine."""
     amplitude_deg: PlantDeg = 60.0
-    """The sine of the hands reaches so far to each side."""
+    """The sine of the hands has this amplitude."""
     frequency_hz: NonNegative = 0.3
     """The sine of the hands has this frequency."""
     offset_deg: PlantDeg = 0.0
@@ -82,4 +82,4 @@ class Plant(Section):
     start_s: NonNegativeS = 1.0
     """The hands rest until this time."""
     column: Column | None = None
-    """A column twists and bends between motor and wheel; without one they are one body."""
+    """A column between motor and wheel twists and bends; without this table motor and wheel are one body."""

@@ -100,10 +100,10 @@ WHO = {"vendor": 2, "product": 72100946, "revision": 1114112}
 
 
 class SdoWrite(Section):
-    """An object that a slave gets before it runs."""
+    """An object that is written to a slave before it runs."""
 
     object: Annotated[ObjectName, Field(examples=["0x6072:0"])]
-    """The object is written by its index and subindex."""
+    """The object has this index and subindex."""
     value: Annotated[int, Field(ge=-(2**31), lt=2**32, examples=[1000])]
     """The object gets this value."""
     bytes: Annotated[Literal[1, 2, 4], Field(examples=[2])]
@@ -111,22 +111,22 @@ class SdoWrite(Section):
 
 
 class Limits(Section):
-    """The times that a slave may take; the defaults are those of ETG.1020, an ESI may say otherwise."""
+    """The time limits of a slave; the defaults are those of ETG.1020, and an ESI may give others."""
 
     preop_s: Seconds = 3.0
-    """The way from INIT to PREOP may take so long."""
+    """The change from INIT to PREOP may take this time."""
     safeop_op_s: Seconds = 10.0
-    """The ways from PREOP to SAFEOP, and from there to OP, may take so long."""
+    """The change from PREOP to SAFEOP, and that from SAFEOP to OP, may each take this time."""
     back_s: Seconds = 5.0
-    """The way to a lower state may take so long."""
+    """The change to a lower state may take this time."""
     mailbox_request_s: Seconds = 0.1
-    """A slave may leave a request in its mailbox for so long."""
+    """A slave may leave a request in its mailbox for this time."""
     mailbox_response_s: Seconds = 2.0
-    """The answer to a request may take so long."""
+    """The answer to a request may take this time."""
 
 
 class Channel(Section):
-    """Some bits of a terminal's process data: port = scale x number + offset."""
+    """A channel of some bits of a terminal's process data: port = scale x number + offset."""
 
     bit: Annotated[FirstBit, Field(examples=[16])]
     """The channel begins at this bit of the terminal's inputs or outputs."""
@@ -141,20 +141,19 @@ class Channel(Section):
 
 
 class Terminal(Section):
-    """A slave that is no drive; without channels a coupler."""
+    """A slave that is not a drive; a slave without channels is a coupler."""
 
     position: Annotated[int, Field(ge=0, le=65535, examples=[1])] | None = None
-    """The slave stands at this place of the ring, from 0; those without a position fill the rest."""
+    """The slave has this position in the ring, from 0; slaves without a position fill the remaining ones."""
     identity: Annotated[Identity | None, Field(examples=[WHO]), answers(WRONG_RIG)] = None
-    """The slave must say this of itself; without it nothing is checked."""
+    """The slave must report this identity; without this key nothing is checked."""
     device: Annotated[Line, Field(examples=["digital_io"])] | None = None
-    """This device stands for the slave where the bus is simulated: a file, or a name of
-    `rigloop sim-segment --list`."""
+    """This device emulates the slave if the bus is simulated: a file, or a name of `rigloop sim-segment --list`."""
     gauges: Annotated[
         dict[GaugeChannel, Gauge],
         Field(examples=[{"0": {"drive": "wheel", "gauge": "twist", "volts_per_strain": 1e4}}]),
     ] = {}
-    """Inputs of an analogue terminal, by their number from 0, measure strains of a drive's column where the bus is
+    """These inputs of an analogue terminal, numbered from 0, measure strains of a drive's column if the bus is
     simulated."""
     inputs: Annotated[
         dict[Word, Channel], Field(max_length=MOST_CHANNELS, examples=[{"button": {"bit": 0}}])
@@ -167,95 +166,95 @@ class Terminal(Section):
     ] = {}
     """Each output channel is a port that the bus reads."""
     watchdog_ms: Annotated[WatchdogMs, answers(STALE_COMMAND, LOST_BUS, UNGUARDED_OUTPUT)] = 20.0
-    """The slave's own watchdog ends its outputs after so long without a frame."""
+    """The slave's own watchdog ends its outputs after this time without a frame."""
     setup: Annotated[
         list[SdoWrite], Field(examples=[[{"object": "0x8000:6", "value": 1, "bytes": 1}]])
     ] = []
     """These objects are written in PREOP, also after a power cycle."""
     rx_assign: Annotated[list[RxPdo], Field(examples=[["0x1600"]])] = []
-    """These PDOs are assigned to the outputs; without them the slave keeps those that it has."""
+    """These PDOs are assigned to the outputs; the default is the slave's own assignment."""
     tx_assign: Annotated[list[TxPdo], Field(examples=[["0x1A00"]])] = []
-    """These PDOs are assigned to the inputs; without them the slave keeps those that it has."""
+    """These PDOs are assigned to the inputs; the default is the slave's own assignment."""
     limits: Limits = Limits()
-    """The slave may take so long."""
+    """The state changes and mailbox of the slave have these time limits."""
     after_fault: Annotated[AfterFault, answers(RESTART, UNGUARDED_OUTPUT)] = "hold"
-    """After a fault the outputs stay at zero until armed again (`hold`), or follow at once (`resume`)."""
+    """After a fault the outputs stay at zero until the loop is armed again (`hold`), or follow at once (`resume`)."""
 
 
 class Clock(Section):
-    """The cycle in step with the distributed clocks of the bus."""
+    """The lock of the cycle to the distributed clocks of the bus."""
 
     shift_us: NonNegativeUs = 0.0
-    """The frame passes the reference clock so long after each period of system time."""
+    """The frame passes the reference clock this time after the start of each period of system time."""
     sync0_shift_us: NonNegativeUs = 0.0
-    """SYNC0 comes so long after each period of system time."""
+    """SYNC0 comes this time after the start of each period of system time."""
     bandwidth_hz: Positive = 2.0
-    """The lock follows the reference clock with this bandwidth; what is faster is taken for jitter."""
+    """The lock follows the reference clock with this bandwidth; faster changes count as jitter."""
     tolerance_us: Annotated[PositiveUs, answers(STALE_COMMAND)] = 20.0
     """The clocks are locked while they differ by less than this."""
     settle_s: PositiveS = 0.1
-    """The clocks count as locked after so long within the tolerance."""
+    """The clocks count as locked after this time within the tolerance."""
     timeout_s: PositiveS = 5.0
-    """The lock may take so long."""
+    """Locking may take this time."""
     difference_us: PositiveUs = 1.0
-    """At bring-up each slave's clock must come so near to the reference clock."""
+    """At bring-up each slave's clock must agree with the reference clock within this time."""
 
 
 class Drive(Section):
-    """A drive as the master sees it: identity, scaling and signs; and its plant where it is simulated."""
+    """A drive as the master sees it: identity, scaling and signs; and its plant for simulation."""
 
     position: Annotated[int, Field(ge=0, le=65535, examples=[0])] | None = None
-    """The slave stands at this place of the ring, from 0; those without a position fill the rest."""
+    """The slave has this position in the ring, from 0; slaves without a position fill the remaining ones."""
     mode: Mode = "torque"
-    """The drive follows a torque, a velocity or a position, cyclic synchronous."""
+    """The drive follows a torque, a velocity or a position in cyclic synchronous mode."""
     velocity_limit_rad_s: Annotated[Positive, answers(RUNAWAY)] = 100.0
-    """Commands of velocity stay within this."""
+    """Velocity commands are limited to this value."""
     velocity_unit_counts_s: Annotated[Positive, answers(WRONG_SCALE)] = 1.0
     """The counts per second of one unit of 0x606C and 0x60FF."""
     quick_stop: Annotated[bool, answers(RUNAWAY, SUDDEN_RELEASE)] = False
-    """A drive that is no longer enabled brakes, instead of giving no torque."""
+    """A drive that is disabled brakes, instead of giving zero torque."""
     sync0: bool = False
-    """The drive works on SYNC0."""
+    """The drive is synchronised to SYNC0."""
     setup: Annotated[
         list[SdoWrite], Field(examples=[[{"object": "0x6072:0", "value": 1000, "bytes": 2}]])
     ] = []
     """These objects are written in PREOP, also after a power cycle."""
     axis: Axis = 0
-    """The drive is this axis of a slave with several, which share a position."""
+    """The drive is this axis of a slave with several axes, which share a position."""
     mapping: MappingChoice = "auto"
-    """The drive's own mapping is used where it has what is needed or cannot be written (`auto`), always (`fixed`), or
-    never (`explicit`)."""
+    """The drive's own mapping is used if it contains the needed objects or cannot be written (`auto`), always
+    (`fixed`), or never (`explicit`)."""
     rx_pdo: Annotated[
         list[PdoEntry], Field(max_length=MOST_ENTRIES, examples=[["0x6040:0/16", "0x6071:0/16"]])
     ] = []
-    """These objects are mapped to the outputs; without them what the mode needs."""
+    """These objects are mapped to the outputs; by default the objects that the mode needs."""
     tx_pdo: Annotated[
         list[PdoEntry], Field(max_length=MOST_ENTRIES, examples=[["0x6041:0/16", "0x6064:0/32"]])
     ] = []
-    """These objects are mapped to the inputs; without them what the mode needs."""
+    """These objects are mapped to the inputs; by default the objects that the mode needs."""
     rx_assign: Annotated[list[RxPdo], Field(examples=[["0x1600"]])] = []
-    """These PDOs are assigned to the outputs; without them those that the drive has, else 0x1600."""
+    """These PDOs are assigned to the outputs; the default is the drive's own assignment, or else 0x1600."""
     tx_assign: Annotated[list[TxPdo], Field(examples=[["0x1A00"]])] = []
-    """These PDOs are assigned to the inputs; without them those that the drive has, else 0x1A00."""
+    """These PDOs are assigned to the inputs; the default is the drive's own assignment, or else 0x1A00."""
     limits: Limits = Limits()
-    """The slave may take so long."""
+    """The state changes and mailbox of the slave have these time limits."""
 
     identity: Annotated[Identity | None, Field(examples=[WHO]), answers(WRONG_RIG)] = None
-    """The slave must say this of itself; without it nothing is checked."""
+    """The slave must report this identity; without this key nothing is checked."""
     counts_per_rev: Annotated[CountsPerRev, answers(WRONG_SCALE)]
     """The counts of the encoder in one turn."""
     rated_torque_nm: Annotated[Torque, answers(WRONG_SCALE)]
-    """The drive's torques are thousandths of this one, object 0x6076."""
+    """The drive's torques are in thousandths of this torque, object 0x6076."""
     peak_torque_nm: Annotated[Torque, answers(SUDDEN_TORQUE, WRONG_SCALE)]
-    """The drive gives so much torque at most."""
+    """The drive gives at most this torque."""
     sign: Annotated[Sign, answers(WRONG_SIGN)] = 1
-    """A drive with -1 counts and pushes against the rig's positive sense."""
+    """A drive with -1 counts and pushes against the rig's positive direction."""
     watchdog_ms: Annotated[WatchdogMs, answers(STALE_COMMAND, LOST_BUS)] = 20.0
-    """The drive's own watchdog ends its torque after so long without a frame: the last net."""
+    """The drive's own watchdog ends its torque after this time without a frame: the last line of defence."""
     torque_delay_ms: Annotated[Real, Field(ge=0.0, le=50.0), answers(OSCILLATION)] = 0.0
-    """From its frame to torque at the shaft the drive takes so long, beside the lag of the current loop;
+    """The drive needs this time from its frame to torque at the shaft, in addition to the lag of the current loop;
     `rigloop bench frf` measures both."""
     plant: Plant | None = None
-    """The load of the simulated drive; a real drive turns the real thing."""
+    """The load of the simulated drive; it does not move a real drive."""
     device: Annotated[str, Field(examples=["bench_drive"])] | None = None
-    """This device stands for the drive where the bus is simulated, in place of `plant`."""
+    """This device emulates the drive if the bus is simulated, in place of `plant`."""

@@ -17,7 +17,7 @@ PLACES = {
     ),
     "serve": Place(
         "rigloop.service.command", "serve",
-        "Serve rigs unattended: clients look at them, and one at a time arms and stops. Nothing is armed by itself.",
+        "Serve rigs unattended: clients look on, and one of them at a time arms and stops. No rig arms by itself.",
         "Example: `rigloop serve steering_wheel`",
     ),
     "service": Place(
@@ -26,8 +26,8 @@ PLACES = {
     ),
     "monitor": Place(
         "rigloop.monitor.command", "monitor",
-        "Open one page in a browser: a mechanism that moves, strips of any signals, guard, bus, live values, arm and "
-        "stop.",
+        "Open one page in a browser: the moving mechanism, strips of any signals, guard, bus, live "
+        "values, arm and stop.",
         "Example: `rigloop monitor steering_wheel`",
     ),
     "keys": Place(
@@ -36,49 +36,55 @@ PLACES = {
     ),
     "install-service": Place(
         "rigloop.service.unit", "install_service",
-        "Install rigs as a service of systemd: watchdog, rights and limits. It is not armed, however often it starts.",
+        "Install rigs as a systemd service with watchdog, rights and limits. The service never arms "
+        "when it starts.",
         "Example: `rigloop install-service steering_wheel --dry-run`",
     ),
     "replay": Place(
-        RIG, "replay", "Feed a log, or a recorded run, through the same filter and kernel, without a clock.",
+        RIG, "replay", "Feed a log or a recorded run through the same filter and kernel, without a clock.",
         "Example: `rigloop replay log.csv --rig steering_wheel`",
     ),
     "check": Place(
         RIG, "check",
-        "Check a rig file: schema, tasks, wiring, that its observers can tell what they estimate, that its wheel would "
-        "not sing, and that every cycle ends in time on this machine. Starts nothing.",
+        "Check a rig file: schema, tasks, wiring, observability of its observers' estimates, margin "
+        "of its wheel against singing, and whether every cycle ends in time on this machine. Starts "
+        "nothing.",
         "Example: `rigloop check my_rig.toml`",
     ),
     "doctor": Place(
         RIG, "doctor",
-        "Look at this machine: what keeps a run from being on time, why, and what to do. Changes nothing.",
+        "Examine this machine: list what keeps a run from being on time, why, and the remedy. "
+        "Changes nothing.",
         "Example: `rigloop doctor steering_wheel`",
     ),
     "commission": Place(
         "rigloop.commission.command", "commission",
-        "Walk through a real drive at a twentieth of its torque, one question a step, each measured; and sign the rig "
-        "off. On a simulated bus it is a rehearsal.",
+        "Walk through a real drive at a twentieth of its torque, with one measured question a step, "
+        "and sign the rig off. On a simulated bus the walk is a rehearsal.",
         "Example: `rigloop commission my_rig.toml --bus eth1`",
     ),
     "safety": Place(
         "rigloop.safety.command", "safety",
-        "Print the hazards of a rig: what detects each, the limits of this file, the reaction time stated and "
-        "measured.",
+        "Print the hazards of a rig: the detector of each, the limits of this file, and the stated "
+        "and measured reaction time.",
         "Example: `rigloop safety steering_wheel --repeats 5 --out safety_table.md`",
     ),
     "faults": Place(
         "rigloop.inject.commands", "faults",
-        "List the faults of `rigloop run --inject`: what each does, how it is found, and within how many cycles.",
+        "List the faults of `rigloop run --inject`: the effect of each, how it is detected, and "
+        "within how many cycles.",
         "Example: `rigloop faults steering_wheel`",
     ),
     "report": Place(
         "rigloop.runs.report_command", "report",
-        "Write a run's report again; rebuild the verdict of one that was cut short from whatever is left.",
+        "Write a run's report again; for a run that was cut short, rebuild the verdict from the "
+        "data that survived.",
         "Example: `rigloop report runs/20260102-030405-steering_wheel`",
     ),
     "scope": Place(
         "rigloop.scope.command", "scope",
-        "Capture every cycle of some signals around a trigger: of a rig that runs, or of a recorded run.",
+        "Capture every cycle of chosen signals around a trigger, in a rig that runs or in a "
+        "recorded run.",
         "Example: `rigloop scope steering_wheel --trigger 'wheel/angle_rad > 0.1 rising' --pre 0.1 --post 0.5`",
     ),
     "export": Place(
@@ -109,38 +115,44 @@ PLACES = {
         "Example: `rigloop signals steering_wheel --like torque`",
     ),
     "soak": Place(
-        "rigloop.soak.command", "soak", "Run a rig for long, watch what only shows with time, and judge it.",
+        "rigloop.soak.command", "soak",
+        "Run a rig for a long time, watch for faults that only time reveals, and judge the run.",
         "Example: `rigloop soak steering_wheel --for 3600`",
     ),
     "identify": Place(
         "rigloop.identify.command", "identify",
-        "Identify inertia and friction from a log, and judge a torque observer on another stretch of it.",
+        "Identify inertia and friction from a log, and test a torque observer on another part of "
+        "the log.",
         "Example: `rigloop identify log.csv --fit 4 6 --judge 6 8 --plot torque.png`",
     ),
     "tune": Place(
         "rigloop.tune.command", "tune",
-        "Tune an encoder filter: gains, lag of angle, rate and acceleration over frequency, noise of each.",
+        "Tune an encoder filter: gains, and the lag over frequency and noise of angle, rate and "
+        "acceleration.",
         "Example: `rigloop tune --counts 131072 --period-us 100 --lag-ms 6.4`",
     ),
     "sim-segment": Place(
         "rigloop.fieldbus.segment_command", "sim_segment",
-        "Serve emulated EtherCAT slaves on an interface, such as one end of a veth pair, for any master.",
+        "Serve emulated EtherCAT slaves to any master on an interface, such as one end of a veth "
+        "pair.",
         "Example: `rigloop sim-segment --interface veth1 ek_coupler direct_drive+late_reply:ms=30`",
         "ListingCommand",
     ),
     "scan": Place(
         FIELDBUS, "scan",
-        "List the slaves on a wire: identities, states, clocks, PDOs. Beside a running loop it only looks.",
+        "List the slaves on a wire: identities, states, clocks, PDOs. While a loop runs, it only reads.",
         "Example: `rigloop scan eth1 --skeleton my_rig.toml`",
     ),
     "sdo": Place(
         FIELDBUS, "sdo",
-        "Read or write an object of a slave: through the loop that runs it, or by itself when none does.",
+        "Read or write an object of a slave: through the loop that runs the slave, or directly if "
+        "no loop runs.",
         "Example: `rigloop sdo eth1 0 0x6072:0 500`",
     ),
     "bus": Place(
         FIELDBUS, "bus",
-        "Show how each slave does: bad cycles, least working counter, AL state, clock; and the frames of all.",
+        "Show the health of each slave: bad cycles, lowest working counter, AL state, clock; and "
+        "lost and late frames.",
         "Example: `rigloop bus live`",
     ),
     "bench": Place(
@@ -148,11 +160,11 @@ PLACES = {
         "Run published tests and benchmarks, and compare with the published figures.",
     ),
     "log": Place(
-        "rigloop.logs.commands", "app", "Look at logs of encoders, whoever wrote them.",
+        "rigloop.logs.commands", "app", "Examine encoder logs from any source.",
     ),
     "model": Place(
         "rigloop.model.commands", "app",
-        "Look at a mechanism, check it, draw or film it, linearise it, choose its options, import one.",
+        "Show, check, draw, film, linearise or import a mechanism, and choose its options.",
     ),
 }  # fmt: skip
 

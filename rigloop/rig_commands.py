@@ -38,9 +38,7 @@ def run(
     rig: RigArgument,
     for_s: Annotated[
         float | None,
-        typer.Option(
-            "--for", min=0.1, max=86_400, help="Seconds to run; until Ctrl-C if not given."
-        ),
+        typer.Option("--for", min=0.1, max=86_400, help="Seconds to run; by default until Ctrl-C."),
     ] = None,
     bus: BusOption = None,
     telemetry: Annotated[
@@ -54,15 +52,17 @@ def run(
     inject: Annotated[
         list[str] | None,
         typer.Option(
-            help="FAULT@T or FAULT:VALUE@T: do this wrong T seconds after arming; repeatable. In a rig with several "
-            "axes WHOM/FAULT@T strikes one of them. `rigloop faults` lists them."
+            help="FAULT@T or FAULT:VALUE@T: inject this fault T seconds after arming; repeatable. "
+            "In a rig with several axes, WHOM/FAULT@T strikes one of them. `rigloop faults` "
+            "lists the faults."
         ),
     ] = None,
     reset_drives: Annotated[
         bool,
         typer.Option(
             "--reset-drives",
-            help="Reset drives that are in their fault state at the start; without it such a run is refused.",
+            help="Reset drives that are in their fault state at the start; without this option such "
+            "a run is refused.",
         ),
     ] = False,
     page: PageOption = True,
@@ -70,14 +70,16 @@ def run(
         bool,
         typer.Option(
             "--until-eof",
-            help="End the run when standard input ends: whatever becomes of the program that started it.",
+            help="End the run when standard input ends, so that the run cannot outlive the program "
+            "that started it.",
         ),
     ] = False,
     hold: Annotated[
         bool,
         typer.Option(
             "--hold",
-            help="Start without torque, drives disabled; a line `arm` on standard input arms. For --until-eof.",
+            help="Start without torque and with the drives disabled; a line `arm` on standard input "
+            "arms. Needs --until-eof.",
         ),
     ] = False,
     runs: RunsOption = Path("runs"),
@@ -129,14 +131,16 @@ def replay(
     rig: Annotated[
         str | None,
         typer.Option(
-            help="Rig to feed, steering_wheel if not given; of a recorded run: what if it had been this one?"
+            help="Rig that the log feeds, by default steering_wheel. With a recorded run: rig that "
+            "replaces the recorded one in a what-if replay."
         ),
     ] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
-            help="KEY=VALUE: a key of the rig file, such as `blocks.wheel.bandwidth_rad_s=250`; repeatable.",
+            help="KEY=VALUE: change a key of the rig file, such as "
+            "`blocks.wheel.bandwidth_rad_s=250`; repeatable.",
         ),
     ] = None,
     mapping: MappingOption = None,
@@ -144,15 +148,15 @@ def replay(
         bool,
         typer.Option(
             "--resume",
-            help="Go on with a replay of `--keep summary` or `--keep N` that was stopped or killed: give its run "
-            "folder, or the log.",
+            help="Continue a replay with `--keep summary` or `--keep N` that was stopped or killed; "
+            "give its run folder, or the log.",
         ),
     ] = False,
     keep: Annotated[
         str,
         typer.Option(
-            help="Of a log's cycles: `all` of them are recorded, one of `N`, or `summary`: none. The last two have no "
-            "report page, and take a log of any length.",
+            help="Cycles of a log that are recorded: `all`, one in `N`, or none with `summary`. `N` "
+            "and `summary` write no report page, and accept a log of any length.",
         ),
     ] = "all",
     trust: TrustOption = False,
@@ -160,13 +164,13 @@ def replay(
     runs: RunsOption = Path("runs"),
     json: JsonOption = False,
 ) -> None:
-    """Feed a log, or a recorded run, through the same filter and kernel, without a clock.
+    """Feed a log or a recorded run through the same filter and kernel, without a clock.
 
-    A recorded run is compared with its record bit for bit. With `--rig` or `--set` it is a what-if: another rig sees
-    what the recorded one saw, and the differences are listed in the answer and in `differences.json`.
+    A recorded run is compared with its record bit for bit. With `--rig` or `--set` the replay is a what-if: another rig
+    sees the same inputs as the recorded one, and the answer and `differences.json` list the differences.
 
-    A replay of a long log keeps its place every ten seconds; stopped or killed, it goes on from there with `--resume`,
-    to the same end bit for bit.
+    A replay of a long log saves its position every ten seconds. If it is stopped or killed, `--resume` continues from
+    there, and ends with the same bits.
     """
     from rigloop.compose.changed_rig import changed_rig
     from rigloop.replay.replay import replay_log, replay_run
@@ -226,8 +230,9 @@ def _kept_cycles(keep: str, json: bool) -> int | None:
 
 
 def check(rig: RigArgument, json: JsonOption = False) -> None:
-    """Check a rig file: schema, tasks, wiring, that its observers can tell what they estimate, that its wheel would not
-    sing, and that every cycle ends in time on this machine. Starts nothing."""
+    """Check a rig file: schema, tasks, wiring, observability of its observers' estimates, margin of its wheel against
+    singing, and whether every cycle ends in time on this machine. Starts nothing.
+    """
     from rigloop.api.checking import check_rig
     from rigloop.compose.schedule import in_words as timings_in_words
     from rigloop.haptic.check import in_words as margins_in_words
@@ -261,14 +266,14 @@ def check(rig: RigArgument, json: JsonOption = False) -> None:
 
 def doctor(
     rig: Annotated[
-        str | None, typer.Argument(help="Look with the eyes of this rig: its cores, periods, bus.")
+        str | None, typer.Argument(help="Rig whose cores, periods and bus are examined.")
     ] = None,
     bus: Annotated[
-        str | None, typer.Option(help="As for `run`; an interface is looked at closely.")
+        str | None, typer.Option(help="As for `run`; a network interface is examined in detail.")
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Look at this machine: what keeps a run from being on time, why, and what to do. Changes nothing."""
+    """Examine this machine: list what keeps a run from being on time, why, and the remedy. Changes nothing."""
     from rigloop.doctor.checks import demands_of, demands_without_rig, examine
     from rigloop.doctor.view import as_message, show
     from rt_core.doctor.check import is_good

@@ -19,15 +19,17 @@ from rt_core.host.facts import Host
 
 RAW_SOCKETS = Topic("raw sockets", "EtherCAT frames are sent and received below IP")
 NAMESPACES = Topic("network namespace", "the bus `veth` has its pair of interfaces in one")
-MASTER = Topic("EtherCAT master", "pysoem scans a bus, and takes its drives to OP")
-INTERFACE = Topic("network card", "the bus needs a card with a link, and to itself")
+MASTER = Topic("EtherCAT master", "pysoem scans a bus, and brings its drives to OP")
+INTERFACE = Topic("network card", "the bus needs a card with a link, and needs it exclusively")
 INTERRUPTS = Topic(
     "card interrupts", "a received frame waits for the core that serves the card's interrupt"
 )
 COALESCING = Topic(
-    "card coalescing", "a card that gathers frames holds back the only one of a cycle"
+    "card coalescing", "a card that collects frames delays the only frame of a cycle"
 )
-OFFLOADS = Topic("card offloads", "merging received frames keeps each back until none follows")
+OFFLOADS = Topic(
+    "card offloads", "a card that merges received frames delays each frame until no other follows"
+)
 
 NO_CARD = "no network card in use; `--bus IFACE` looks at one"
 

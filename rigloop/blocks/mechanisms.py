@@ -33,7 +33,8 @@ class OnMechanism(BlockTable):
     fixed_options: ClassVar[Mapping[str, Any]] = {}
 
     mechanism: Line
-    """The mechanism that ships under this name, or that of this file, is generated: `docs/models/mechanisms.md`."""
+    """The kernel is generated from the shipped mechanism with this name, or from this file:
+    `docs/models/mechanisms.md`."""
     options: Annotated[
         dict[str, bool | int | Real | str | list[str]], Field(examples=[{"iterations": 2}])
     ] = {}
@@ -42,7 +43,7 @@ class OnMechanism(BlockTable):
     parameters: Annotated[
         dict[str, Real], Field(examples=[{"inertia/wheel/inertia_kg_m2": 0.05}])
     ] = {}
-    """These parameters take the place of those of the mechanism's file."""
+    """These parameters replace those of the mechanism's file."""
 
 
 def kernel_options(rig: Rig, name: str, file: str = "rig") -> KernelOptions:
@@ -112,18 +113,20 @@ def facts(mechanism: str) -> _Facts:
 
 
 OWN = {
-    "iterations": "Iterations of this step.",
-    "residual": "What this step leaves of its equations, scaled.",
-    "status": "0: the step is good; else why it failed.",
-    "reassembled": "Times that the mechanism was assembled again after lost cycles.",
-    "singular": "Steps at poses where the constraints have lost a direction.",
-    "undetermined": "Consecutive steps that did not determine a reaction.",
+    "iterations": "The number of iterations of this step.",
+    "residual": "The scaled residual of the equations of this step.",
+    "status": "0: the step is good; otherwise the code of its failure.",
+    "reassembled": "The number of times that the mechanism was assembled again after lost cycles.",
+    "singular": "The number of steps at poses where the constraint Jacobian loses rank.",
+    "undetermined": "The number of consecutive steps that did not determine a reaction.",
 }
 
 
 def _read(name: str) -> Port:
     about = (
-        "The guide leads the mechanism along this." if name.startswith("guide/") else "An input."
+        "The motion that the guide prescribes."
+        if name.startswith("guide/")
+        else "An input of the mechanism."
     )
     # what the mechanism's file calls it says its unit; a name that says none leaves it open
     return Port(name, units.of_name(name), about)

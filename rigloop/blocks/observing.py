@@ -29,7 +29,7 @@ from rt_core.task import Cycles
 
 
 class ObserverSensor(Section):
-    """A sensor of an observer, and how its samples come; other keys are those of its kind, see
+    """A sensor of an observer, and the timing of its samples; for the keys of each kind of sensor, see
     `docs/models/observers.md`."""
 
     model_config = ConfigDict(extra="allow")
@@ -40,7 +40,7 @@ class ObserverSensor(Section):
     std: Positive
     """A sample has this standard deviation, in the sensor's unit."""
     every: Cycles = 1
-    """The number of periods of the task from one sample to the next."""
+    """The number of task periods from one sample to the next."""
     scale: Scale = 1.0
     """The signal is multiplied by this: sample = scale x signal + offset."""
     offset: Real = 0.0
@@ -56,15 +56,16 @@ class ObservingBlock(OnMechanism):
     fixed_options = FIXED
 
     independent: list[str] = []
-    """These coordinates and their rates are the state; without them those that move most in the pose of the file."""
+    """These coordinates and their rates are the state; by default the coordinates that move most in the pose of
+    the file."""
     unknown: list[str] = []
     """These input signals of the mechanism are estimated."""
     input_noise: dict[str, Positive] = {}
-    """Each signal that walks at random does so with this density, its unit squared per s."""
+    """Each unknown signal is a random walk with this density, in its unit squared per s."""
     gate_sigma: NonNegative = 6.0
-    """The number of standard deviations beyond which an innovation is rejected; 0: no such gate."""
+    """An innovation beyond this number of standard deviations is rejected; 0: no gate."""
     gate_patience: Cycles = 20
-    """The number of consecutive rejected samples after which the next one is believed."""
+    """After this number of consecutive rejected samples the next one is accepted."""
     reads: dict[SignalPath, SignalPath]
 
 
@@ -151,10 +152,10 @@ COUNTS = {
     "nis": "The normalised innovation squared of this cycle's samples.",
     "nis_low": "The lower bound of `nis` for the samples of this cycle.",
     "nis_high": "The upper bound of `nis` for the samples of this cycle.",
-    "used": "Samples of this cycle that were used.",
-    "rejected": "Samples rejected since the start.",
-    "repaired": "Times that the covariance was repaired.",
-    "status": "0: the step is good; else why it failed.",
+    "used": "The number of samples of this cycle that were used.",
+    "rejected": "The number of samples rejected since the start.",
+    "repaired": "The number of repairs of the covariance.",
+    "status": "0: the step is good; otherwise the code of its failure.",
     "guarded": "Cycles in which the accelerometers were blind.",
     "ready": "1 once there is an estimate.",
 }
@@ -179,9 +180,11 @@ def _read(name: str, table: Mapping[str, Any], sensed: Mapping[str, str]) -> Por
         channel = table["sensors"][name]
         is_scaled = channel.get("scale", 1.0) != 1.0 or channel.get("offset", 0.0) != 0.0
         unit = None if is_scaled else units.of_name(f"x_{sensed[name]}")
-        return Port(name, unit, "Samples of this sensor; a scaled one takes any unit.")
+        return Port(name, unit, "The samples of this sensor; a scaled sensor accepts any unit.")
     if name.endswith("/valid"):
-        return Port(name, "1", "1 for a new sample; bare: each one is.", optional=True)
+        return Port(
+            name, "1", "1: the sample is new; not wired: every sample is new.", optional=True
+        )
     return Port(name, units.of_name(name), "A known input of the mechanism, or its motion.")
 
 
@@ -195,7 +198,7 @@ def _write(name: str, sensed: Mapping[str, str]) -> Port:
         return Port(name, unit, "The variance of the estimate.")
     if group == "innovation" and rest in sensed:
         unit = units.of_name(f"x_{sensed[rest]}")
-        return Port(name, unit, "What this cycle's sample adds to the prediction.")
+        return Port(name, unit, "The difference between this cycle's sample and its prediction.")
     return Port(name, units.of_name(name), "An estimate.")
 
 

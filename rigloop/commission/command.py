@@ -21,36 +21,43 @@ def commission(
     guard: GuardOption = None,
     first: Annotated[
         str | None,
-        typer.Option("--from", help="Begin with this step; those before it must be good already."),
+        typer.Option(
+            "--from", help="Begin with this step; the steps before it must already be good."
+        ),
     ] = None,
     who: Annotated[
-        str | None, typer.Option("--who", help="The name under the file; asked for if not given.")
+        str | None,
+        typer.Option(
+            "--who",
+            help="Name of the person who signs; the command asks for it if it is not given.",
+        ),
     ] = None,
     stiffness: Annotated[
         float | None,
         typer.Option(
             min=0.0,
-            help="Nm/rad that the rig renders at the wheel, where no model of it tells; 0: none. A model is only made "
-            "stiffer.",
+            help="Stiffness that the rig renders at the wheel, Nm/rad, if no model in the rig gives "
+            "it; 0: none. The value can make a model stiffer, but never softer.",
         ),
     ] = None,
     answers: Annotated[
         Path | None,
         typer.Option(
-            help="A file with a line for each answer, in place of the keyboard.", readable=False
+            help="File with one line for each answer, in place of the keyboard.", readable=False
         ),
     ] = None,
     yes: Annotated[
         bool,
         typer.Option(
-            "--yes", help="Begin without a question. A step that needs a hand is not good then."
+            "--yes", help="Begin without asking. A step that needs a hand cannot become good then."
         ),
     ] = False,
     trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Walk through a real drive at a twentieth of its torque, one question a step, each measured; and sign the rig
-    off. On a simulated bus it is a rehearsal."""
+    """Walk through a real drive at a twentieth of its torque, with one measured question a step, and sign the rig off.
+    On a simulated bus the walk is a rehearsal.
+    """
     console = Screen(stderr=json)
     with errors_as_lines(json):
         from rig_configs.bounded import UnreadableError, read_text

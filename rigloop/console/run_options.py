@@ -10,46 +10,49 @@ import typer
 from rigloop.run_folder.messages import Mode
 
 RigArgument = Annotated[
-    str, typer.Argument(help="Name of a rig that ships, or the path of a rig file.")
+    str, typer.Argument(help="Name of a shipped rig, or the path of a rig file.")
 ]
 BusOption = Annotated[
     str | None,
     typer.Option(
-        help="`simulated` (in-process), `veth` (real frames on a pair of its own), or an interface; "
-        "of a rig with several buses `NAME=BACKEND,...`."
+        help="`simulated` (in-process), `veth` (real frames on a pair of its own), or a network "
+        "interface; for a rig with several buses `NAME=BACKEND,...`."
     ),
 ]
 GuardOption = Annotated[
-    str | None, typer.Option("--guard", help="The axis, by its guard, in a rig with several.")
+    str | None,
+    typer.Option("--guard", help="Axis, by the name of its guard, if the rig has several."),
 ]
 ModeOption = Annotated[
     Mode,
     typer.Option(
-        help="With red checks of the doctor: `strict` refuses to start, `degraded` runs and says so everywhere."
+        help="Reaction to red checks of the doctor: `strict` refuses to start, `degraded` runs and "
+        "says so everywhere."
     ),
 ]
 TrustOption = Annotated[
     bool,
     typer.Option(
         "--trust",
-        help="Trust the code of the rig's own blocks, for the bytes that they have now: it runs as you, in real time. "
-        "Once for each; read it before.",
+        help="Trust the code of the rig's own blocks as it is now: it runs with your rights, in "
+        "real time. Read it first. One consent lasts until the code changes.",
     ),
 ]
 PageOption = Annotated[
     bool,
     typer.Option(
         "--report/--no-report",
-        help="Whether the run folder gets `report.html` at once; `rigloop report FOLDER` makes it later.",
+        help="Write `report.html` into the run folder at once, or leave it to `rigloop report "
+        "FOLDER`.",
     ),
 ]
 MappingOption = Annotated[
     Path | None,
     typer.Option(
         "--mapping",
-        help="Mapping file of the log; chosen by the log's header if not given.",
+        help="Mapping file of the log; by default chosen by the log's header.",
         readable=False,
     ),
 ]
 # a file that may not be read is said by its reader, in a line and as JSON: paths to read have readable=False
-RunsOption = Annotated[Path, typer.Option("--runs", help="Folder that gets the run folder.")]
+RunsOption = Annotated[Path, typer.Option("--runs", help="Folder in which the run folder is made.")]

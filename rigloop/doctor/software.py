@@ -28,11 +28,13 @@ COMPILE_TIMEOUT_S = 60
 CACHE_MIB = 100
 
 NAMES = Topic(
-    "package names", "other packages are called `codegen` and `estimators` too, and overwrite ours"
+    "package names",
+    "other distributions may have packages with the names `codegen` and "
+    "`estimators`, and overwrite those of rigloop",
 )
 COMPILER = Topic("compiler", "a kernel that is not in the cache is compiled when a run starts")
 CACHE = Topic(
-    "kernel cache", "a kernel that cannot be kept is compiled again each time, or not at all"
+    "kernel cache", "a kernel that cannot be stored is compiled again each time, or not at all"
 )
 
 

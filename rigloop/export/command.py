@@ -31,25 +31,28 @@ def export(
     to: Annotated[To, typer.Option(help="Format of the file.")],
     signals: Annotated[
         str | None,
-        typer.Option(help="Only signals with this in their path, or like it where it has a star."),
+        typer.Option(
+            help="Only signals whose path contains this text, or matches it if the text has a star."
+        ),
     ] = None,
     between: Annotated[
         tuple[float, float] | None,
-        typer.Option(help="Only cycles from the first time on and before the second, s."),
+        typer.Option(help="Only cycles from the first time until just before the second, s."),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            help="File to write; the name of the run with the format's ending if not given."
+            help="File to write; by default the name of the run with the extension of the format."
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Write a run's signals, units, events and facts in the format of another program.
 
-    CSV and Parquet are one table at the times of the fastest task, in which a slower task's signal keeps its newest
-    value; a CSV has units and events in a JSON file beside it. The other formats have a time for each task.
+    CSV and Parquet have one table at the times of the fastest task; the signal of a slower task keeps its newest value
+    between its samples. The units and events of a CSV file are in a JSON file next to it. The other formats have a time
+    axis for each task.
     """
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 

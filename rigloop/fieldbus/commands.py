@@ -17,20 +17,22 @@ if TYPE_CHECKING:
     from io_bridge.esi.library import Library
 
 InterfaceArgument = Annotated[
-    str, typer.Argument(help="Network interface that the slaves are on, such as `eth1`.")
+    str, typer.Argument(help="Network interface of the slaves, such as `eth1`.")
 ]
 SecondOption = Annotated[
     str | None,
     typer.Option(
-        "--second-interface", help="Where the cable of the last slave comes back to, of a ring."
+        "--second-interface",
+        help="Network interface to which the cable of the last slave returns, in a ring.",
     ),
 ]
 
 EsiOption = Annotated[
     Path | None,
     typer.Option(
-        help="ESI file of a vendor, or a folder of them: how long a slave may take; for `scan` also names and "
-        "types of what is mapped, and a line where a slave says otherwise.",
+        help="ESI file of a vendor, or a folder of them. It gives the time-outs of a slave; for "
+        "`scan` also names and types of the mapped objects, and a line for each contradiction "
+        "between slave and file.",
         readable=False,
     ),
 ]
@@ -41,7 +43,8 @@ def scan(
     skeleton: Annotated[
         Path | None,
         typer.Option(
-            help="Write the bus block of a rig file with these slaves; never over a file."
+            help="File for the bus block of a rig with these slaves; an existing file is never "
+            "overwritten."
         ),
     ] = None,
     second: SecondOption = None,
@@ -50,12 +53,12 @@ def scan(
         bool,
         typer.Option(
             "--force",
-            help="Look on although another EtherCAT master speaks on the wire; nothing is written then.",
+            help="Listen although another EtherCAT master uses the wire; nothing is written then.",
         ),
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """List the slaves on a wire: identities, states, clocks, PDOs. Beside a running loop it only looks."""
+    """List the slaves on a wire: identities, states, clocks, PDOs. While a loop runs, it only reads."""
     from io_bridge.attendant import scan as wire
     from io_bridge.wire.owner import introduce
     from rigloop.fieldbus import show
@@ -112,17 +115,20 @@ def sdo(
     ],
     value: Annotated[
         str | None,
-        typer.Argument(help="Number to write; read if not given. Put `--` before a negative one."),
+        typer.Argument(
+            help="Number to write; without it the object is read. Put `--` before a "
+            "negative number."
+        ),
     ] = None,
     size: Annotated[
         Literal["1", "2", "4", "8"] | None,
-        typer.Option("--bytes", help="Size to write; that of the object if not given."),
+        typer.Option("--bytes", help="Size to write; by default the size of the object."),
     ] = None,
     second: SecondOption = None,
     esi: EsiOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Read or write an object of a slave: through the loop that runs it, or by itself when none does."""
+    """Read or write an object of a slave: through the loop that runs the slave, or directly if no loop runs."""
     from io_bridge.wire.owner import introduce
     from rigloop.fieldbus import objects, show
     from rigloop.fieldbus.esi_notes import limits_of
@@ -154,14 +160,12 @@ def sdo(
 
 def bus(
     run: Annotated[
-        str, typer.Argument(help="Folder of a recorded run, or `live` for the one that runs now.")
+        str, typer.Argument(help="Folder of a recorded run, or `live` for the current run.")
     ],
-    name: Annotated[
-        str | None, typer.Option("--bus", help="Of a rig with several buses this one.")
-    ] = None,
+    name: Annotated[str | None, typer.Option("--bus", help="Bus, if the rig has several.")] = None,
     json: JsonOption = False,
 ) -> None:
-    """Show how each slave does: bad cycles, least working counter, AL state, clock; and the frames of all."""
+    """Show the health of each slave: bad cycles, lowest working counter, AL state, clock; and lost and late frames."""
     from rigloop.fieldbus import health, show
 
     try:

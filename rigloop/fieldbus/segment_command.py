@@ -23,39 +23,41 @@ def sim_segment(
     devices: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Devices in the order in which a master finds them: names of those that ship "
-            "(`--list`), paths of device files, or `FILE.xml#PRODUCT:REVISION` of a vendor's ESI; behind "
-            "one may stand quirks of foreign slaves, as in `direct_drive+late_reply:ms=200+emergency`. "
-            "`direct_drive` if none is given."
+            help="Devices in the order in which a master finds them: names of shipped devices "
+            "(`--list`), paths of device files, or `FILE.xml#PRODUCT:REVISION` of a vendor's "
+            "ESI. Quirks of foreign slaves may follow a device, as in "
+            "`direct_drive+late_reply:ms=200+emergency`. By default `direct_drive`."
         ),
     ] = None,
     interface: Annotated[
-        str, typer.Option(help="Network interface where the master's frames arrive.")
+        str, typer.Option(help="Network interface at which the master's frames arrive.")
     ] = "",
     second_interface: Annotated[
         str | None,
         typer.Option(
-            help="The same at the other end of the slaves, for a master with cable redundancy."
+            help="Network interface at the other end of the slaves, for a master with cable "
+            "redundancy."
         ),
     ] = None,
     orders: Annotated[
         bool,
         typer.Option(
             "--orders",
-            help="Obey lines of standard input meanwhile: `unplug 1`, `plug 1`, `power-off 1`, "
-            "`power-on 1`; a cable has the number of the slave that it leads to.",
+            help="Obey lines of standard input: `unplug 1`, `plug 1`, `power-off 1`, `power-on 1`. "
+            "A cable has the number of the slave to which it leads.",
         ),
     ] = False,
     for_s: Annotated[
         float | None,
-        typer.Option(
-            "--for", min=0.1, max=1e9, help="Seconds to serve; until Ctrl-C if not given."
-        ),
+        typer.Option("--for", min=0.1, max=1e9, help="Seconds to serve; by default until Ctrl-C."),
     ] = None,
     drift_ppm: Annotated[
         float,
         typer.Option(
-            min=-500, max=500, help="Local clocks run fast by this times the position, in ppm."
+            min=-500,
+            max=500,
+            help="Rate error of the local clocks, ppm: the clock at position N "
+            "runs fast by N times this value.",
         ),
     ] = 0.0,
     shaft: Annotated[
@@ -68,17 +70,18 @@ def sim_segment(
     write_esi: Annotated[
         Path | None,
         typer.Option(
-            help="Write an ESI file with these devices for configurators, never over a file, and end."
+            help="Write an ESI file with these devices for configurators, and end; an existing file "
+            "is never overwritten."
         ),
     ] = None,
     list_: Annotated[
-        bool, typer.Option("--list", help="List the devices that ship and the quirks.")
+        bool, typer.Option("--list", help="List the shipped devices and the quirks.")
     ] = False,
     json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object at the end instead of lines.")
+        bool, typer.Option("--json", help="Print one JSON object at the end, instead of lines.")
     ] = False,
 ) -> None:
-    """Serve emulated EtherCAT slaves on an interface, such as one end of a veth pair, for any master."""
+    """Serve emulated EtherCAT slaves to any master on an interface, such as one end of a veth pair."""
     from io_bridge.emulator.catalogue.devices import make_device
     from io_bridge.emulator.segment import Segment
     from io_bridge.emulator.serving.segment_orders import Orders

@@ -16,23 +16,32 @@ def identify(
     log: Annotated[Path, typer.Argument(help="A log with angle and torque (CSV).", readable=False)],
     torque: Annotated[
         str | None,
-        typer.Option(help="Torque of the log's mapping that turns the rotor; the first in N m."),
+        typer.Option(
+            help="Torque of the log's mapping that turns the rotor; by default the first "
+            "one in N m."
+        ),
     ] = None,
     fit: Annotated[
         tuple[float, float] | None,
-        typer.Option(help="Stretch to identify on, s; the first half of what is free of hands."),
+        typer.Option(
+            help="Part of the log that is used for the fit, s; by default the first half "
+            "of the time without hands."
+        ),
     ] = None,
     judge: Annotated[
         tuple[float, float] | None,
-        typer.Option(help="Stretch to judge on, s; the second half. It must not overlap --fit."),
+        typer.Option(
+            help="Part of the log that is used for the test, s; by default the second "
+            "half. It must not overlap --fit."
+        ),
     ] = None,
     mapping: MappingOption = None,
     plot: Annotated[
-        Path | None, typer.Option(help="Picture of the unseen stretch: .png, .svg or .pdf.")
+        Path | None, typer.Option(help="Picture of the test part: .png, .svg or .pdf.")
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Identify inertia and friction from a log, and judge a torque observer on another stretch of it."""
+    """Identify inertia and friction from a log, and test a torque observer on another part of the log."""
     from io_bridge.logs.reader import read_log
     from rig_configs.log_schema import load_mapping
     from rigloop.identify import identify as method

@@ -15,18 +15,21 @@ RIG = "fault_bench"
 def faults(
     rig: Annotated[
         str,
-        typer.Argument(help="State the bounds of this rig, in cycles of the task with its guard."),
+        typer.Argument(help="Rig whose bounds are stated, in cycles of the task with its guard."),
     ] = RIG,
     guard: Annotated[
         str | None,
-        typer.Option(help="Those of this axis, by its guard; without it the first one of the rig."),
+        typer.Option(
+            help="Axis whose bounds are stated, by the name of its guard; by default the "
+            "first axis of the rig."
+        ),
     ] = None,
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Print the tables of docs/faults.md.")
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """List the faults of `rigloop run --inject`: what each does, how it is found, and within how many cycles."""
+    """List the faults of `rigloop run --inject`: the effect of each, how it is detected, and within how many cycles."""
     from rigloop.compose.wiring import load
     from rigloop.display.tables import show
     from rigloop.inject.limits import limits_of

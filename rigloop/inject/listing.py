@@ -31,6 +31,7 @@ NEEDS = {
     "veth": "`--bus veth`",
     "line": "`--bus veth`",
     "ring": "`--bus veth`, `second_interface`",
+    "rows": "in coordinates with constraints",
     "telemetry": "`--telemetry`",
 }
 
@@ -82,7 +83,7 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     zero = "" if row["to_zero"] is None else str(row["to_zero"])
     where = ", ".join(filter(None, (row["where"], NEEDS[row["needs"]])))
     found_by = " or ".join(row["found_by"]) or (
-        f"the verdict: {row['named']!r}" if row["named"] else "nothing: it does no harm"
+        f"the verdict: {row['named']!r}" if row["named"] else "nothing: it is harmless"
     )
     return (
         row["name"], does, where, WHOM[row["part"]], row["reaction"], found_by, row["bound"],

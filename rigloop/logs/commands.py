@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -11,16 +12,27 @@ from rigloop.console.answers import Exit, JsonOption, errors_as_lines, fail, pri
 from rigloop.console.run_options import MappingOption
 from rigloop.console.screen import Screen
 
+
+class Unit(StrEnum):
+    """Units of an angle."""
+
+    COUNTS = "counts"
+    DEG = "deg"
+    RAD = "rad"
+    MRAD = "mrad"
+    REV = "rev"
+
+
 app = typer.Typer(
     no_args_is_help=True,
-    help="Look at logs of encoders, whoever wrote them.",
+    help="Examine encoder logs from any source.",
     epilog="Example: `rigloop log check run.csv --write run.toml`",
 )
 
 
 @app.callback()
 def _log() -> None:
-    """Look at logs of encoders, whoever wrote them."""
+    """Examine encoder logs from any source."""
 
 
 @app.command(epilog="Example: `rigloop log check run.csv --write run.toml`")
@@ -28,31 +40,38 @@ def check(
     files: Annotated[
         list[Path],
         typer.Argument(
-            help="Logs: CSV and other text (gz, zst), MDF4, MCAP, Parquet, HDF5, MATLAB, candump, ASC, or our records.",
+            help="Logs: CSV and other text (gz, zst), MDF4, MCAP, Parquet, HDF5, MATLAB, candump, "
+            "ASC, or records of rigloop.",
             readable=False,
         ),
     ],
     mapping: MappingOption = None,
     write: Annotated[
         Path | None,
-        typer.Option(help="Write the mapping of the first log here; never over a file."),
+        typer.Option(
+            help="File for the mapping of the first log; an existing file is never overwritten."
+        ),
     ] = None,
     counts: Annotated[
         float | None,
-        typer.Option(min=1e-3, help="Counts of a turn of the encoder, if you know them."),
+        typer.Option(min=1e-3, help="Counts of the encoder per turn, if you know them."),
     ] = None,
     period: Annotated[
-        float | None, typer.Option(min=1e-7, max=1e3, help="Period of a log without time, s.")
+        float | None,
+        typer.Option(min=1e-7, max=1e3, help="Sampling period of a log that has no time, s."),
     ] = None,
     angle: Annotated[
         str | None, typer.Option(help="Column of the angle, if the guess is wrong.")
+    ] = None,
+    unit: Annotated[
+        Unit | None, typer.Option(help="Unit of the angle, if the guess is wrong.")
     ] = None,
     dbc: Annotated[
         Path | None, typer.Option(help="DBC file with the signals of a CAN log.", readable=False)
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Guess how logs are to be read, and list every fault in them; changes no log."""
+    """Guess how to read logs, and list every fault in them. Changes no log."""
     from io_bridge.logs.formats.table import LogError
     from rig_configs.log_schema import load_mapping
     from rigloop.logs.check import Checked, check_log, mapping_text
@@ -70,6 +89,7 @@ def check(
                     counts_per_rev=counts,
                     period_s=period,
                     angle=angle,
+                    unit=unit.value if unit else None,
                     dbc=dbc,
                 )
             except LogError as error:

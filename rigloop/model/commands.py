@@ -17,13 +17,13 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
-    help="Look at a mechanism, check it, draw or film it, linearise it, choose its options, import one.",
+    help="Show, check, draw, film, linearise or import a mechanism, and choose its options.",
     epilog="Example: `rigloop model show steering_26 --output steering.svg`",
 )
 
 Target = Literal["c99", "cython", "numpy"]
 MechanismArgument = Annotated[
-    str, typer.Argument(help="Name of a mechanism that ships, or the path of its file.")
+    str, typer.Argument(help="Name of a shipped mechanism, or the path of a mechanism file.")
 ]
 
 
@@ -35,29 +35,30 @@ def show(
         typer.Option(
             "--output",
             "-o",
-            help="Draw it into this file: .svg, .png or .pdf; with --run or --simulate film it: .gif or .html.",
+            help="Write a drawing to this file (.svg, .png or .pdf); with --run or --simulate a "
+            "film (.gif or .html).",
         ),
     ] = None,
     run: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of a recorded run or replay whose motion is to be filmed.", readable=False
+            help="Folder of a recorded run or replay; its motion is filmed.", readable=False
         ),
     ] = None,
     simulate: Annotated[
         float | None,
-        typer.Option(min=0.04, max=600, help="Seconds of free motion to be filmed."),
+        typer.Option(min=0.04, max=600, help="Seconds of free motion that are filmed."),
     ] = None,
     transfer: Annotated[
         bool,
         typer.Option(
             "--transfer",
-            help="The overall transfer equation of its tree instead, as text and LaTeX.",
+            help="Print the overall transfer equation of its tree instead, as text and LaTeX.",
         ),
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Print coordinates, constraints, freedoms, masses and the cost of a step; draw or film it."""
+    """Print a mechanism's coordinates, constraints, degrees of freedom, masses and cost of a step; draw or film it."""
     from rigloop.model.show import Picture, show_mechanism
     from rigloop.model.transfer import show_transfer
 
@@ -122,8 +123,9 @@ def linearize(
         list[str] | None,
         typer.Option(
             "--input",
-            help="Where it is to rest: `port=value` of a guide's position or an input signal, such as"
-            " `guide/wheel/position_rad=0.4`; repeatable. What is not given is as in the file.",
+            help="Equilibrium: `port=value` of a guide's position or an input signal, such as "
+            "`guide/wheel/position_rad=0.4`; repeatable. A port that is not given has the "
+            "file's value.",
         ),
     ] = None,
     parameter: Annotated[
@@ -143,7 +145,7 @@ def linearize(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Find where a mechanism rests; print its modes there, write its linear system."""
+    """Find the equilibrium of a mechanism, print its modes there, and write its linear system."""
     from rigloop.model.linearize import linearize as linearized
 
     with errors_as_lines(json):
@@ -168,12 +170,13 @@ def flex(
         typer.Option(
             "--output",
             "-o",
-            help="Draw the modes into this file: .svg, .png or .pdf; or film a period of them: .gif.",
+            help="Write a drawing of the modes to this file (.svg, .png or .pdf), or a film of one "
+            "period (.gif).",
         ),
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Print the modes of bodies that bend: frequencies, effective masses, what was left out; draw or film them."""
+    """Print the modes of flexible bodies: frequencies, effective masses, truncated modes; draw or film them."""
     from rigloop.model.flex import flex as flexed
     from rigloop.model.flex import show as show_flex
 
@@ -194,22 +197,28 @@ def flex(
 def reduce(
     model: Annotated[
         Path,
-        typer.Argument(help="Finite-element model: .npz, or .toml beside Matrix Market files."),
+        typer.Argument(help="Finite-element model: .npz, or .toml next to Matrix Market files."),
     ],
     name: Annotated[str, typer.Option(help="Name of the flexible body.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Table for a mechanism file.")],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", help="File that gets the table, for use in a mechanism file."
+        ),
+    ],
     at: Annotated[
         list[str] | None,
         typer.Option(
-            help="Node of the reference frame; twice: a line of two nodes; without: the mean of the motion."
+            help="Node of the reference frame; given twice, a line through two nodes; not given, "
+            "the mean of the motion."
         ),
     ] = None,
     keep: Annotated[
         list[str] | None, typer.Option(help="Node at which forces act; repeatable.")
     ] = None,
-    modes: Annotated[int, typer.Option(min=1, max=64, help="Normal modes.")] = 10,
+    modes: Annotated[int, typer.Option(min=1, max=64, help="Number of normal modes.")] = 10,
     highest_hz: Annotated[
-        float | None, typer.Option(min=0.0, help="Shapes above it are dropped.")
+        float | None, typer.Option(min=0.0, help="Modes above this frequency are dropped.")
     ] = None,
     free_free: Annotated[
         bool,
@@ -219,7 +228,7 @@ def reduce(
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Reduce a finite-element model to modes, as the table of a body that bends."""
+    """Reduce a finite-element model to modes, and write the table of a flexible body."""
     from codegen.flexible.reduction import Wanted
     from rigloop.model.reduce import reduce_model
 
@@ -248,11 +257,12 @@ def advise(
         typer.Option(
             min=1e-9,
             max=0.5,
-            help="Error wanted of every output and coordinate, of its largest value in the motion.",
+            help="Largest error of every output and coordinate, relative to its largest value in "
+            "the motion.",
         ),
     ] = 1e-4,
     duration_s: Annotated[
-        float, typer.Option(min=0.005, max=60.0, help="Seconds of motion that are tried.")
+        float, typer.Option(min=0.005, max=60.0, help="Seconds of motion that are simulated.")
     ] = 2.0,
     period_ms: Annotated[
         float | None,
@@ -266,15 +276,16 @@ def advise(
         list[str] | None,
         typer.Option(
             "--motion",
-            help="A sine that drives it, `port=amplitude@hertz`, such as `guide/wheel/position_rad=0.5@1` or"
-            " `input/force/drive/torque_nm=6@0.5`; repeatable. A guide without one swings 0.3 rad or 30 mm at 1 Hz.",
+            help="Sine that drives the mechanism, `port=amplitude@hertz`, such as "
+            "`guide/wheel/position_rad=0.5@1` or `input/force/drive/torque_nm=6@0.5`; "
+            "repeatable. A guide without a sine swings 0.3 rad or 30 mm at 1 Hz.",
         ),
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Measure formulations, integrators and steps; say which meets an error at the least cost.
+    """Measure formulations, integrators and steps, and name the cheapest that meets a given error.
 
-    The exit code is 1 if nothing does.
+    The exit code is 1 if none meets it.
     """
     from rigloop.model.advise import advise as advised
     from rigloop.model.advise_view import show as show_advice
@@ -298,17 +309,18 @@ def generate(
     target: Annotated[
         Target,
         typer.Option(
-            help="`c99`: standalone source, header and example for any host; `cython`: kernel.c and its"
-            " Python face; `numpy`: the same mechanism as a plain module."
+            help="`c99`: standalone source, header and example for any host; `cython`: kernel.c and "
+            "its Python wrapper; `numpy`: the same mechanism as a plain module."
         ),
     ] = "c99",
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder that gets the files.")
-    ] = Path("generated"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the files.")] = Path(
+        "generated"
+    ),
     option: Annotated[
         list[str] | None,
         typer.Option(
-            "--option", help="`key=value` of docs/models/options.md, as `step_s=5e-4`; repeatable."
+            "--option",
+            help="Option `key=value` of docs/models/options.md, such as `step_s=5e-4`; repeatable.",
         ),
     ] = None,
     json: JsonOption = False,
@@ -331,15 +343,16 @@ def inverse(
     chain: Annotated[
         Path,
         typer.Argument(
-            help="A mechanism that is a tree: its name or its file; or the file of a serial chain.",
+            help="Name or file of a mechanism that is a tree, or file of a serial chain.",
             readable=False,
         ),
     ],
     at: Annotated[
         list[str] | None,
         typer.Option(
-            help="Motion at which torques are printed: `joint=angle,rate,acceleration`, such as `2=0.5,1,0`;"
-            " repeatable. Joints of a mechanism go by their coordinates, those of a chain from 1 on; the others rest.",
+            help="Motion at which torques are printed: `joint=angle,rate,acceleration`, such as "
+            "`2=0.5,1,0`; repeatable. A joint of a mechanism has the name of its coordinate, a "
+            "joint of a chain its number, from 1. Joints that are not given rest.",
         ),
     ] = None,
     target: Annotated[
@@ -347,7 +360,7 @@ def inverse(
         typer.Option(help="`c99`: source and header without state; `numpy`: a plain module."),
     ] = "c99",
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder that gets the source.")
+        Path | None, typer.Option("--output", "-o", help="Folder for the source.")
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -362,19 +375,21 @@ def inverse(
 
 @app.command("import", epilog="Example: `rigloop model import robot.urdf -o robot.toml`")
 def import_(
-    file: Annotated[Path, typer.Argument(help="A robot: URDF, or MJCF of MuJoCo.", readable=False)],
+    file: Annotated[
+        Path, typer.Argument(help="Robot file: URDF, or MJCF of MuJoCo.", readable=False)
+    ],
     output: Annotated[
         Path | None,
         typer.Option(
             "--output",
             "-o",
-            help="Mechanism file to write; the robot's name with .toml if not given.",
+            help="Mechanism file to write; by default the robot's name with .toml.",
         ),
     ] = None,
-    force: Annotated[bool, typer.Option(help="Write over a file that is there.")] = False,
+    force: Annotated[bool, typer.Option(help="Overwrite an existing file.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Turn a robot file into a mechanism file; tell what was carried over and what was not."""
+    """Convert a robot file to a mechanism file, and list what was converted and what was not."""
     from rigloop.model.importing import import_mechanism
 
     console = Screen(stderr=json)

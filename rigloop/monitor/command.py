@@ -5,13 +5,16 @@ from __future__ import annotations
 import sys
 import webbrowser
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rigloop.console import interrupts
 from rigloop.console.answers import Exit, fail
 from rigloop.console.screen import say
+
+if TYPE_CHECKING:
+    from rigloop.monitor.opening import Target
 
 PORT = 9874
 TUI_NEEDS = "rigloop monitor --tui needs textual: pip install 'rigloop[tui]'"
@@ -22,37 +25,45 @@ def monitor(
     target: Annotated[
         str,
         typer.Argument(
-            help="A service or the rig that it serves, `tcp://HOST:PORT`, or a run folder; the only one if not given."
+            help="Service, or rig that it serves; `tcp://HOST:PORT`, or a run folder. By default "
+            "the only service."
         ),
     ] = "",
-    rig: Annotated[str, typer.Option("--rig", help="Of a service with several.")] = "",
+    rig: Annotated[str, typer.Option("--rig", help="Rig, if the service has several.")] = "",
     key: Annotated[
         str,
-        typer.Option("--key", help="Over TCP: name of the service's key, of `rigloop keys list`."),
+        typer.Option(
+            "--key",
+            help="Name of the service's key as `rigloop keys list` shows it, for "
+            "a service over TCP.",
+        ),
     ] = "",
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="On this machine only; 0 takes any that is free.")
+        int, typer.Option(min=0, max=65535, help="Port, on this machine only; 0: any free port.")
     ] = PORT,
     tui: Annotated[
         bool,
-        typer.Option("--tui", help="On this terminal, as over ssh, in place of a browser."),
+        typer.Option(
+            "--tui", help="Show it on this terminal instead of in a browser; also works over ssh."
+        ),
     ] = False,
     foxglove: Annotated[
         int | None,
         typer.Option(
             min=0,
             max=65535,
-            help="A port for Foxglove and Lichtblick, on this machine only; 0 takes any that is free.",
+            help="Port for Foxglove and Lichtblick, on this machine only; 0: any free port.",
         ),
     ] = None,
     browser: Annotated[
         bool,
-        typer.Option("--browser/--no-browser", help="Open the page; else print its address only."),
+        typer.Option("--browser/--no-browser", help="Open the page, or only print its address."),
     ] = True,
 ) -> None:
-    """Open one page in a browser: a mechanism that moves, strips of any signals, guard, bus, live values, arm and stop.
+    """Open one page in a browser: the moving mechanism, strips of any signals, guard, bus, live values, arm and stop.
 
-    The page is for this machine only, at an address with a secret. Its server speaks to the rig as any client does.
+    The page is for this machine only, and its address contains a secret. Its server talks to the rig in the same way as
+    any other client.
     """
     if tui:
         _on_terminal(target, rig, key)
@@ -61,17 +72,10 @@ def monitor(
         from rigloop.monitor.app import listen, serve_pages
     except ImportError as error:
         fail([f"{NEEDS} ({error})"], Exit.NOT_STARTED, False)
-    from rigloop.monitor.opening import target_of
     from rigloop.monitor.session import Session
-    from rigloop.monitor.sources.source import SourceGoneError
     from rigloop.monitor.web.gate import LOOPBACK, kept_token, opening_page
 
-    try:
-        found = target_of(target, rig, key)
-        # whoever mistypes a name learns it here, not from a page without a rig
-        found.open().close()
-    except SourceGoneError as error:
-        fail([str(error)], Exit.WRONG_INPUT, False)
+    found = _found(target, rig, key)
     try:
         listening = listen(port)
     except OSError as error:
@@ -109,15 +113,27 @@ def _on_terminal(target: str, rig: str, key: str) -> None:
         from rigloop.monitor.terminal.screen import Monitor
     except ImportError as error:
         fail([f"{TUI_NEEDS} ({error})"], Exit.NOT_STARTED, False)
-    from rigloop.monitor.opening import target_of
-    from rigloop.monitor.sources.source import SourceGoneError
     from rigloop.monitor.terminal.looker import Looker
 
     if not sys.stdout.isatty():
         fail(["--tui: the output is no terminal"], Exit.WRONG_INPUT, False)
+    Monitor(Looker(_found(target, rig, key).open)).run()
+
+
+def _found(target: str, rig: str, key: str) -> Target:
+    """Return what there is to look at, from processors beside it: whoever mistypes a name learns it here."""
+    from rigloop.monitor.opening import target_of
+    from rigloop.monitor.placing import stay_beside
+    from rigloop.monitor.sources.source import SourceGoneError
+
     try:
         found = target_of(target, rig, key)
-        found.open().close()
+        source = found.open()
     except SourceGoneError as error:
         fail([str(error)], Exit.WRONG_INPUT, False)
-    Monitor(Looker(found.open)).run()
+    try:
+        if found.is_here and source.kind != "record":
+            stay_beside(source.description.tasks)
+    finally:
+        source.close()
+    return found

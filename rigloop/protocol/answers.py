@@ -29,46 +29,48 @@ class Phase(StrEnum):
     """The phase of a rig of a service."""
 
     IDLE = "idle"
-    """No run goes on."""
+    """There is no run."""
     STARTING = "starting"
-    """A run was started; its bus comes up."""
+    """A run was started; its bus is coming up."""
     WAITING = "waiting"
-    """The loop runs, drives are disabled, `arm` has not come."""
+    """The loop runs, the drives are disabled, and `arm` has not been given."""
     ARMING = "arming"
-    """`arm` has come; the torque does not follow yet."""
+    """`arm` was given; the torque does not follow yet."""
     ARMED = "armed"
     """The torque follows the model."""
     STOPPING = "stopping"
-    """The run ends: ramp-out, verdict, report."""
+    """The run is ending: ramp-out, verdict, report."""
 
 
 class Why(StrEnum):
     """The kind of a refusal."""
 
     MESSAGE = "message"
-    """No message of this protocol, an unknown command or key, a wrong type, a value beyond its limit."""
+    """The message is not one of this protocol, has an unknown command or key, a wrong type, or a value beyond its
+    limit.
+    """
     PROTOCOL = "protocol"
-    """Another version of the protocol."""
+    """The message has another version of the protocol."""
     SIZE = "size"
-    """More bytes, signals or values than allowed."""
+    """The message has more bytes, signals or values than allowed."""
     RATE = "rate"
-    """More requests, clients or subscriptions than allowed."""
+    """There are more requests, clients or subscriptions than allowed."""
     UNKNOWN = "unknown"
-    """No such rig, signal, parameter, task or subscription."""
+    """There is no such rig, signal, parameter, task or subscription."""
     CONTROL = "control"
-    """The token is missing, or not the one of the client in control."""
+    """The token is missing, or is not the token of the client in control."""
     LATE = "late"
-    """It came after the moment until which it was asked for."""
+    """The request arrived after its deadline `until_ns`."""
     STATE = "state"
-    """The rig is not in the state for it."""
+    """The state of the rig does not allow the request."""
     VALUE = "value"
-    """A value that this rig does not take."""
+    """The rig does not accept a value."""
     FAILED = "failed"
-    """It was tried, and did not succeed."""
+    """The request was tried and failed."""
 
 
 class Refused(Exception):
-    """A request that is refused: its kind, and one sentence with name, value, limit and remedy."""
+    """A refused request: its kind, and one sentence with name, value, limit and remedy."""
 
     def __init__(self, why: Why, words: str) -> None:
         super().__init__(words)
@@ -82,16 +84,18 @@ class Message(Struct, frozen=True, kw_only=True, tag_field="kind", tag=str.lower
 
 
 class Answer(Message, kw_only=True, frozen=True):
-    """A request was done."""
+    """The request was carried out."""
 
-    id: Annotated[int, Meta(description="of the request")]
-    answer: Annotated[Any, Meta(description="what the table of commands says, or nil")] = None
+    id: Annotated[int, Meta(description="number of the request")]
+    answer: Annotated[
+        Any, Meta(description="content of the answer as in the table of the command, or nil")
+    ] = None
 
 
 class Refusal(Message, kw_only=True, frozen=True):
-    """A request was refused, and nothing was changed."""
+    """The request was refused, and nothing was changed."""
 
-    id: Annotated[int, Meta(description="of the request; 0 where it could not be read")]
+    id: Annotated[int, Meta(description="number of the request; 0 if it could not be read")]
     why: Annotated[Why, Meta(description="kind of the refusal")]
     words: Annotated[str, Meta(description="name, value, limit, remedy")]
 
@@ -99,14 +103,18 @@ class Refusal(Message, kw_only=True, frozen=True):
 class Values(Message, kw_only=True, frozen=True):
     """The newest values of a subscription."""
 
-    subscription: Annotated[int, Meta(description="its number")]
-    number: Annotated[int, Meta(description="counts up; a gap says that the client was too slow")]
-    monotonic_ns: Annotated[int, Meta(description="when they were read, CLOCK_MONOTONIC there")]
+    subscription: Annotated[int, Meta(description="number of the subscription")]
+    number: Annotated[
+        int, Meta(description="serial number; a gap means that the client was too slow")
+    ]
+    monotonic_ns: Annotated[
+        int, Meta(description="time at which they were read, CLOCK_MONOTONIC of the service")
+    ]
     values: Annotated[list[float], Meta(description="in the order of the signals")]
 
 
 class Notice(Message, kw_only=True, frozen=True):
-    """An event that concerns all clients, or the one that it is sent to."""
+    """An event that concerns all clients, or only the client that receives the notice."""
 
     rig: str
     what: Annotated[
@@ -120,7 +128,7 @@ AnyMessage: TypeAlias = Answer | Refusal | Values | Notice
 
 
 class RawAnswer(Message, kw_only=True, frozen=True, tag="answer"):
-    """An answer whose content is decoded by whoever has asked."""
+    """An answer whose content the client decodes that has asked."""
 
     id: int
     answer: Raw
@@ -130,10 +138,10 @@ class ToHello(Struct, frozen=True):
     """Answer of `hello`."""
 
     service: str
-    version: Annotated[str, Meta(description="of rigloop")]
+    version: Annotated[str, Meta(description="version of rigloop")]
     rigs: list[str]
-    you: Annotated[str, Meta(description="the name that the journal has")]
-    endpoints: Annotated[list[str], Meta(description="where the service listens")]
+    you: Annotated[str, Meta(description="your name in the journal")]
+    endpoints: Annotated[list[str], Meta(description="addresses at which the service listens")]
     most_bytes: int
     most_rate_hz: float
     monotonic_ns: Annotated[int, Meta(description="CLOCK_MONOTONIC of the service")]
@@ -144,25 +152,31 @@ class RigStatus(Struct, frozen=True):
 
     rig: str
     phase: Phase
-    state: Annotated[str, Meta(description="of the guards together; empty without a run")]
-    control: Annotated[str, Meta(description="who is in control; empty: nobody")]
-    folder: Annotated[str, Meta(description="of the run, or of the last one")]
+    state: Annotated[str, Meta(description="common state of the guards; empty without a run")]
+    control: Annotated[str, Meta(description="client in control; empty: nobody")]
+    folder: Annotated[str, Meta(description="folder of the current run, or of the last one")]
     table: Annotated[str, Meta(description="signal table of the run; empty without a run")]
-    supervisor: Annotated[int, Meta(description="process; 0 without a run")]
-    t_s: Annotated[float, Meta(description="since the first cycle; 0 without a run")]
-    first_cycle_ns: Annotated[int, Meta(description="CLOCK_MONOTONIC; 0 without a run")]
-    needs_reset: Annotated[str, Meta(description="why `reset` has to come first; empty: no need")]
-    faults: Annotated[list[str], Meta(description="on purpose, in the next run")]
-    n_runs: Annotated[int, Meta(description="runs that were started")]
+    supervisor: Annotated[
+        int, Meta(description="process number of the supervisor; 0 without a run")
+    ]
+    t_s: Annotated[float, Meta(description="seconds since the first cycle; 0 without a run")]
+    first_cycle_ns: Annotated[
+        int, Meta(description="CLOCK_MONOTONIC of the first cycle; 0 without a run")
+    ]
+    needs_reset: Annotated[str, Meta(description="reason why `reset` must come first; empty: none")]
+    faults: Annotated[list[str], Meta(description="faults that will be injected in the next run")]
+    n_runs: Annotated[int, Meta(description="number of runs that were started")]
 
 
 class SignalRow(Struct, frozen=True):
     """A signal of a rig."""
 
     path: str
-    unit: Annotated[str, Meta(description="empty where nobody knows it")]
+    unit: Annotated[str, Meta(description="unit; empty if unknown")]
     writer: str
-    task: Annotated[str, Meta(description="in whose record it is: a task, `supervisor`, or `live`")]
+    task: Annotated[
+        str, Meta(description="task whose record has the signal, or `supervisor`, or `live`")
+    ]
 
 
 class ToRead(Struct, frozen=True):
@@ -178,12 +192,16 @@ class LiveRow(Struct, frozen=True):
     name: str
     kind: Annotated[str, Meta(description="`value` or `stimulus`")]
     unit: str
-    lower: Annotated[float, Meta(description="of a stimulus, minus its limit")]
+    lower: Annotated[float, Meta(description="lower limit; for a stimulus, minus its limit")]
     upper: float
-    who: Annotated[str, Meta(description="`control` or `anyone` may change it")]
-    group: Annotated[str, Meta(description="written together with the others of it; empty: none")]
+    who: Annotated[str, Meta(description="who may change it: `control` or `anyone`")]
+    group: Annotated[str, Meta(description="group whose values are written together; empty: none")]
     now: Annotated[
-        float | None, Meta(description="in the cycle; what a stimulus adds; nil without a run")
+        float | None,
+        Meta(
+            description="value in the cycle; for a stimulus, the value that it adds; "
+            "nil without a run"
+        ),
     ]
 
 
@@ -191,7 +209,7 @@ class ToTake(Struct, frozen=True):
     """Answer of `take`."""
 
     token: str
-    before: Annotated[str, Meta(description="who has lost control; empty: nobody")]
+    before: Annotated[str, Meta(description="client that has lost control; empty: nobody")]
 
 
 class ToSubscribe(Struct, frozen=True):
@@ -204,7 +222,7 @@ class ToWrite(Struct, frozen=True):
     """Answer of `write`."""
 
     sequence: Annotated[
-        int, Meta(description="number of the change; the signal `live/changes` has it at once")
+        int, Meta(description="number of the change; the signal `live/changes` shows it at once")
     ]
 
 
@@ -212,10 +230,12 @@ class ToCapture(Struct, frozen=True):
     """Answer of `capture`: numbers are little-endian float64, one after the other."""
 
     t_s: bytes
-    columns: Annotated[dict[str, bytes], Meta(description="by signal")]
+    columns: Annotated[dict[str, bytes], Meta(description="column of each signal")]
     complete_to_s: Annotated[
         float,
-        Meta(description="the record, or the limit of an answer, ends here: ask from here on"),
+        Meta(
+            description="end of the record or of the largest answer; the next request starts here"
+        ),
     ]
 
 
@@ -223,7 +243,7 @@ class ToVerdict(Struct, frozen=True):
     """Answer of `verdict`: the outcome as `rigloop run --json` prints it; `error` of a run that did not start."""
 
     folder: str
-    outcome: Annotated[Any, Meta(description="nil where there is none")]
+    outcome: Annotated[Any, Meta(description="outcome; nil if there is none")]
     error: str
 
 
@@ -232,7 +252,7 @@ class RunRow(Struct, frozen=True):
 
     folder: str
     rig: str
-    verdict: Annotated[str, Meta(description="`good`, `bad`, or empty: none yet")]
+    verdict: Annotated[str, Meta(description="`good` or `bad`; empty if there is no verdict yet")]
 
 
 ANSWERS: dict[type[Request], Any] = {

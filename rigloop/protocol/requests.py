@@ -21,7 +21,7 @@ from rigloop.protocol.limits import (
 )
 
 RigName = Annotated[
-    str, Meta(max_length=200, description="name of the rig; may be left out where there is one")
+    str, Meta(max_length=200, description="name of the rig; not needed if the service has only one")
 ]
 InUnit = tuple[float, str]
 
@@ -38,11 +38,12 @@ class Request(
 
     controls: ClassVar[bool] = False
     protocol: Annotated[int, Meta(description="version of the protocol, 1")]
-    id: Annotated[Number, Meta(description="number of the request; its answer has the same")]
+    id: Annotated[Number, Meta(description="number of the request; its answer has the same number")]
     until_ns: Annotated[
         Instant,
         Meta(
-            description="CLOCK_MONOTONIC of the service; one that comes later is refused, but `stop`; 0: none is late"
+            description="deadline on CLOCK_MONOTONIC of the service; a request that arrives later "
+            "is refused, except `stop`; 0: no deadline"
         ),
     ] = 0
 
@@ -61,17 +62,17 @@ class Controlling(OfRig, kw_only=True, frozen=True):
 
 
 class Hello(Request, kw_only=True, frozen=True):
-    """Introduce yourself; the journal has the name. Answered with the names of the rigs and the limits."""
+    """Introduce yourself; the journal records the name. The answer has the names of the rigs and the limits."""
 
-    name: Annotated[Word, Meta(description="who asks: a person, a program")]
+    name: Annotated[Word, Meta(description="name of the person or program that asks")]
 
 
 class Bye(Request, kw_only=True, frozen=True):
-    """Leave: subscriptions end. Control is kept until it is given back or taken over."""
+    """Leave: subscriptions end. You keep control until you give it back or another client takes it over."""
 
 
 class Status(Request, kw_only=True, frozen=True):
-    """Return the state of each rig, its run, and who is in control."""
+    """Return the state of each rig, its run, and the client in control."""
 
 
 class Signals(OfRig, kw_only=True, frozen=True):
@@ -79,21 +80,23 @@ class Signals(OfRig, kw_only=True, frozen=True):
 
 
 class Describe(OfRig, kw_only=True, frozen=True):
-    """Return all of a rig that a viewer without its file has to know: tasks, guards, live values, mechanisms."""
+    """Return everything that a viewer without the rig file needs: tasks, guards, live values, mechanisms."""
 
 
 class Read(OfRig, kw_only=True, frozen=True):
-    """Return the newest values of some signals of the run that goes on."""
+    """Return the newest values of some signals of the current run."""
 
     paths: Annotated[Paths, Meta(description="signals")]
 
 
 class Live(OfRig, kw_only=True, frozen=True):
-    """List what may be changed while the rig runs: live values with limits and newest values, and stimuli."""
+    """List everything that may change while the rig runs: live values with limits and newest values, and stimuli."""
 
 
 class Subscribe(OfRig, kw_only=True, frozen=True):
-    """Have the newest values of some signals pushed, as often as asked, until `unsubscribe`; across runs."""
+    """Subscribe to the newest values of some signals: the service pushes them at the given rate until `unsubscribe`,
+    also in later runs.
+    """
 
     paths: Annotated[Paths, Meta(description="signals")]
     rate_hz: Annotated[RateHz, Meta(description="pushes a second")] = 20.0
@@ -106,45 +109,48 @@ class Unsubscribe(Request, kw_only=True, frozen=True):
 
 
 class Take(OfRig, kw_only=True, frozen=True):
-    """Take control of a rig; with `over` also from another client, which is noticed there and in the journal."""
+    """Take control of a rig; with `over` also from another client, which gets a notice. The journal records it."""
 
-    over: Annotated[bool, Meta(description="take it away from whoever has it")] = False
+    over: Annotated[bool, Meta(description="take control away from another client")] = False
 
 
 class Give(Controlling, kw_only=True, frozen=True):
-    """Give control back. A run goes on."""
+    """Give control back. An active run continues."""
 
 
 class Start(Controlling, kw_only=True, frozen=True):
     """Start a run without torque: the bus comes up, signals can be read, drives stay disabled until `arm`."""
 
     seconds: Annotated[
-        Seconds | None, Meta(description="the run ends so long after arming; else with `stop`")
+        Seconds | None,
+        Meta(
+            description="the run ends this time after arming; without it, the run ends with `stop`"
+        ),
     ] = None
 
 
 class Arm(Controlling, kw_only=True, frozen=True):
-    """Enable the drives and arm; starts a run if none goes on."""
+    """Enable the drives and arm; start a run first if none is active."""
 
     seconds: Annotated[
-        Seconds | None, Meta(description="as for `start`; only where `arm` starts the run")
+        Seconds | None, Meta(description="as for `start`; only if `arm` starts the run")
     ] = None
 
 
 class Stop(Controlling, kw_only=True, frozen=True):
-    """Ramp the torque out, end the run and judge it. This is no emergency stop."""
+    """Ramp the torque out, end the run and determine its verdict. This is not an emergency stop."""
 
 
 class Reset(Controlling, kw_only=True, frozen=True):
-    """Acknowledge that a run has tripped or failed; without it no other one is started."""
+    """Acknowledge that a run has tripped or failed. The service starts no other run before that."""
 
     drives: Annotated[
-        bool, Meta(description="drives in their fault state are reset at the next start")
+        bool, Meta(description="reset drives that are in their fault state at the next start")
     ] = False
 
 
 class Inject(Controlling, kw_only=True, frozen=True):
-    """Have faults happen on purpose in the next run, as with `rigloop run --inject`; replaces those given before."""
+    """Inject faults in the next run, as with `rigloop run --inject`; this list replaces an earlier one."""
 
     faults: Annotated[
         list[Path], Meta(max_length=MOST_FAULTS, description="`FAULT@T`, T seconds after arming")
@@ -152,8 +158,9 @@ class Inject(Controlling, kw_only=True, frozen=True):
 
 
 class Write(OfRig, kw_only=True, frozen=True):
-    """Change live values of the run that goes on, all in one cycle; or begin stimuli, or end them: one of the three.
-    Needs control, unless the rig file says `who = "anyone"` of each."""
+    """Do one of three things to the current run: change live values, all in one cycle; begin stimuli; or end stimuli.
+    Needs control, unless the rig file has `who = "anyone"` for each name.
+    """
 
     token: Annotated[Token, Meta(description="the token that `take` gave")] = ""
     values: Annotated[
@@ -165,32 +172,38 @@ class Write(OfRig, kw_only=True, frozen=True):
 
 
 class Capture(OfRig, kw_only=True, frozen=True):
-    """Return every cycle of some signals between two moments of the run that goes on, or of the last one."""
+    """Return every cycle of some signals between two moments of the current run, or of the last one."""
 
     paths: Annotated[Paths, Meta(description="signals")]
     from_s: Annotated[Moment, Meta(description="seconds since the first cycle")]
-    to_s: Annotated[Moment, Meta(description="the record has to have come as far")]
+    to_s: Annotated[
+        Moment, Meta(description="seconds since the first cycle; the record must reach this moment")
+    ]
     at: Annotated[
         str,
-        Meta(max_length=200, description="task at whose cycles signals of several tasks are taken"),
+        Meta(
+            max_length=200,
+            description="task whose cycles give the times, for signals of several tasks",
+        ),
     ] = ""
 
 
 class Verdict(OfRig, kw_only=True, frozen=True):
-    """Return how the last run of a rig was judged."""
+    """Return the verdict on the last run of a rig."""
 
 
 class Runs(Request, kw_only=True, frozen=True):
     """List the newest run folders of the service."""
 
-    most: Annotated[int, Meta(ge=1, le=MOST_RUNS, description="how many at most")] = 20
+    most: Annotated[int, Meta(ge=1, le=MOST_RUNS, description="largest number of runs")] = 20
 
 
 class Shutdown(Request, kw_only=True, frozen=True):
     """End all runs and the service. Refused while another client is in control of a rig."""
 
     tokens: Annotated[
-        dict[str, Token], Meta(max_length=64, description="rig → token, of each rig in control")
+        dict[str, Token],
+        Meta(max_length=64, description="rig → token, for each rig that you control"),
     ] = {}
 
 

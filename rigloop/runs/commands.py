@@ -64,7 +64,7 @@ def list_runs(
 def tag(
     run: RunArgument,
     tags: Annotated[list[str] | None, typer.Argument(help="Tags to add.")] = None,
-    remove: Annotated[list[str] | None, typer.Option(help="Tag to take away; repeatable.")] = None,
+    remove: Annotated[list[str] | None, typer.Option(help="Tag to remove; repeatable.")] = None,
     json: JsonOption = False,
 ) -> None:
     """Tag a run: a tagged run is never pruned."""
@@ -81,16 +81,19 @@ def tag(
 @app.command(epilog="Example: `rigloop runs prune runs --keep 20 --yes`")
 def prune(
     folder: FolderArgument = Path("runs"),
-    keep: Annotated[int, typer.Option(min=0, help="So many of the newest runs stay.")] = ...,  # type: ignore[assignment]
+    keep: Annotated[int, typer.Option(min=0, help="Number of newest runs that stay.")] = ...,  # type: ignore[assignment]
     older_than: Annotated[
-        float | None, typer.Option(min=0, help="Only runs that began so many days ago go.")
+        float | None,
+        typer.Option(min=0, help="Remove only runs that began at least this number of days ago."),
     ] = None,
     yes: Annotated[
-        bool, typer.Option("--yes", help="Remove them; without it nothing is removed.")
+        bool, typer.Option("--yes", help="Remove the runs; without this option nothing is removed.")
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Remove old runs, or say which would go: tagged ones, those that go on, and what is no run folder always stay."""
+    """Remove old runs, or list those that would be removed. Tagged runs, active runs and folders that are not run
+    folders always stay.
+    """
     from rigloop.runs.found import find_runs
     from rigloop.runs.prune import plan_pruning, remove_run
     from rigloop.runs.view import show_plan
@@ -122,7 +125,7 @@ def diff(
 ) -> None:
     """Compare two runs: configuration, kernels, host, timing, and every signal bit for bit.
 
-    The exit code is 0 only if configuration and kernels are the same, and so is every bit of the signals of both.
+    The exit code is 0 only if configuration, kernels and every bit of the signals are the same in both runs.
     """
     from rigloop.runs.diff import diff_runs
     from rigloop.runs.view import show_diff

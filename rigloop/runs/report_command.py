@@ -14,23 +14,25 @@ from rigloop.console.screen import Screen
 def report(
     folder: Annotated[
         Path,
-        typer.Argument(
-            help="Folder of a run, also of one that was killed at any moment.", readable=False
-        ),
+        typer.Argument(help="Folder of a run, even of a run that was killed.", readable=False),
     ],
     other: Annotated[
         Path | None,
-        typer.Argument(help="A second run: both on one page, side by side.", readable=False),
+        typer.Argument(
+            help="Second run: both runs are shown side by side on one page.", readable=False
+        ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="The page of two runs; named after both if not given.")
+        Path | None,
+        typer.Option(help="File for the page of two runs; by default named after both."),
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Write a run's report again; rebuild the verdict of one that was cut short from whatever is left.
+    """Write a run's report again; for a run that was cut short, rebuild the verdict from the data that survived.
 
-    Of a run that was killed, the newest cycles are saved from its signal table, which is then removed. What is missing
-    is said in words, and its verdict is never good. Of two runs, the page has both over one time, and what differs.
+    If a run was killed, its newest cycles are saved from its signal table, which is then removed. The report lists the
+    missing parts, and the verdict is never good. With two runs, the page shows both over one time axis, and lists the
+    differences.
     """
     if other is not None:
         _report_both((folder, other), out, json)

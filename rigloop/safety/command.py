@@ -15,32 +15,36 @@ from rigloop.console.screen import Screen
 def safety(
     rig: RigArgument,
     repeats: Annotated[
-        int, typer.Option(min=1, max=1000, help="Each fault is injected so often.")
+        int, typer.Option(min=1, max=1000, help="Number of injections of each fault.")
     ] = 20,
     measure: Annotated[
         bool,
         typer.Option(
             "--measure/--no-measure",
-            help="Measure the reaction times by injection, on emulated segments and never on an interface; or state "
-            "them only.",
+            help="Measure the reaction times by injecting faults, on emulated segments and never on "
+            "an interface; or only state them.",
         ),
     ] = True,
     only: Annotated[
         list[str] | None,
-        typer.Option(help="Measure this fault only; repeatable. `rigloop faults` lists them."),
+        typer.Option(
+            help="Measure only this fault; repeatable. `rigloop faults` lists the faults."
+        ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write the tables here, as Markdown; or as JSON to a .json.")
+        Path | None,
+        typer.Option(help="File for the tables: Markdown, or JSON if its name ends in .json."),
     ] = None,
     trust: TrustOption = False,
     runs: RunsOption = Path("runs"),
     json: JsonOption = False,
 ) -> None:
-    """Print the hazards of a rig: what detects each, the limits of this file, the reaction time stated and measured.
+    """Print the hazards of a rig: the detector of each, the limits of this file, and the stated and measured reaction
+    time.
 
-    The times are those from a fault until the guard asks for zero torque. They are measured in live runs on emulated
-    segments. Runs that were not as stated are kept. Exit code 1: a reaction was beyond its bound, or not seen in every
-    repeat, or could not be tried on this machine.
+    A reaction time is the time from a fault until the guard requests zero torque. It is measured in live runs on
+    emulated segments. Runs that did not go as stated are kept. Exit code 1: a reaction exceeded its bound, was not seen
+    in every repeat, or could not be tried on this machine.
     """
     from rigloop.compose.consent import require_consent
     from rigloop.compose.wiring import load

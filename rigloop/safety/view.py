@@ -25,13 +25,15 @@ from rigloop.safety.verdict import (
 )
 
 NOT_A_SAFETY_FUNCTION = (
-    "rigloop is no safety function: a person's safety needs STO and an emergency stop in hardware, and what "
-    "docs/safety.md lists as outside software."
+    "rigloop is not a safety function: a person's safety needs STO and an emergency stop in hardware, and the "
+    "protection outside software that docs/safety.md lists."
 )
-NO_TORQUE = "This rig has no guard, and so no torque: there is no reaction to state or to measure."
+NO_TORQUE = (
+    "This rig has no guard and therefore no torque: there is no reaction to state or to measure."
+)
 UNSEEN = "unseen while it lasts"
 KINDS = {
-    Reaction.COUNT: "goes on, counted",
+    Reaction.COUNT: "continues, counted",
     Reaction.HOLD: "holds",
     Reaction.RAMP: "ramps out",
     Reaction.SAFE: "zero at once",
@@ -72,8 +74,8 @@ def reactions(answers: Sequence[Answer], measured: Outcome | None, name: str) ->
         )
         last = hazard
     note = (
-        "Times run from the fault until the guard asks for a torque of exactly zero, or to the first held output: on "
-        f"the clock, and in executed cycles, which are judged. {_at_drives(answers)}"
+        "Times run from the fault until the guard requests a torque of exactly zero, or to the first held output: on "
+        f"the clock, and in executed cycles, which decide the verdict. {_at_drives(answers)}"
     )
     return Table(columns, rows, title=f"{name}: reactions", note=note)
 
@@ -130,7 +132,7 @@ def _at_drives(answers: Sequence[Answer]) -> str:
     if not later:
         return ""
     return (
-        f"At the drive, with the next frame and torque_delay_ms: {', '.join(later)}; where no frame reaches it, after "
+        f"At the drive, with the next frame and torque_delay_ms: {', '.join(later)}; if no frame reaches it, after "
         "its own watchdog_ms."
     )
 
@@ -254,7 +256,7 @@ def _short(limit: Limit) -> str:
 def _measured(answer: Answer, measured: Outcome) -> Cell:
     row = measured.get((answer.guard, answer.fault.name))
     if row is None:
-        return Toned("not asked for" if answer.ends else "", Tone.SOFT)
+        return Toned("not requested" if answer.ends else "", Tone.SOFT)
     if is_untried(answer, row):
         return Toned("not tried", Tone.WARN)
     if not row.repeats:

@@ -45,7 +45,8 @@ def scope(
     of: Annotated[
         str,
         typer.Argument(
-            help="Rig that runs, folder of a run, or file of a capture; the newest run that goes on, if not given."
+            help="Rig that runs, folder of a run, or file of a capture; by default the newest "
+            "active run."
         ),
     ] = "",
     trigger: Annotated[
@@ -57,20 +58,26 @@ def scope(
     signals: Annotated[
         list[str] | None,
         typer.Option(
-            help="Signals with this in their path, or like it where it has a star; repeatable. Those that the rig "
-            "shows, and those of the trigger, if not given."
+            help="Signals whose path contains this text, or matches it if the text has a star; "
+            "repeatable. By default the signals that the rig shows, and the signals of the "
+            "trigger."
         ),
     ] = None,
     pre: Annotated[float, typer.Option(min=0, help="Time before the trigger, s.")] = 0.1,
-    post: Annotated[float, typer.Option(min=0, help="Time from the trigger on, s.")] = 0.5,
-    mode: Annotated[Mode, typer.Option(help="Once, at each trigger, or also without one.")] = (
-        Mode.SINGLE
-    ),
+    post: Annotated[float, typer.Option(min=0, help="Time after the trigger, s.")] = 0.5,
+    mode: Annotated[
+        Mode, typer.Option(help="Capture once, at each trigger, or also without a trigger.")
+    ] = (Mode.SINGLE),
     auto_after: Annotated[
-        float, typer.Option(min=0.001, help="In the mode auto: how long it waits, s.")
+        float, typer.Option(min=0.001, help="Time that the mode auto waits for a trigger, s.")
     ] = 1.0,
     count: Annotated[
-        int, typer.Option(min=0, help="Captures until it ends; 0: until Ctrl-C, or the run's end.")
+        int,
+        typer.Option(
+            min=0,
+            help="Number of captures after which the command ends; 0: until "
+            "Ctrl-C or the end of the run.",
+        ),
     ] = 0,
     delay: Annotated[
         tuple[str, str] | None, typer.Option(help="Measure the delay from one signal to another.")
@@ -78,18 +85,20 @@ def scope(
     against: Annotated[
         Path | None, typer.Option(help="Compare with this stored capture.", readable=False)
     ] = None,
-    save: Annotated[Path | None, typer.Option(help="Keep the capture: file, .npz.")] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="File in which the capture is saved, .npz.")
+    ] = None,
     plot: Annotated[Path | None, typer.Option(help="Picture: .png, .svg or .pdf.")] = None,
-    fft: Annotated[bool, typer.Option("--fft", help="Spectra in the picture, too.")] = False,
+    fft: Annotated[bool, typer.Option("--fft", help="Add spectra to the picture.")] = False,
     export: Annotated[
         To | None, typer.Option(help="Write the capture in the format of another program.")
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Capture every cycle of some signals around a trigger: of a rig that runs, or of a recorded run.
+    """Capture every cycle of chosen signals around a trigger, in a rig that runs or in a recorded run.
 
-    What was before the trigger comes out of the rings of the run, which hold its last two seconds. With several
-    captures the files get their numbers.
+    The cycles before the trigger come from the rings of the run, which hold its last two seconds. With several
+    captures, the number of each becomes part of its file name.
     """
     from rigloop.display.verdict import line, show_places
     from rigloop.scope.capture_file import is_capture, load_capture

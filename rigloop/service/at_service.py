@@ -15,14 +15,23 @@ if TYPE_CHECKING:
 
 ServiceOption = Annotated[
     str,
-    typer.Option("--service", help="Its name, or `tcp://HOST:PORT`; the only one if not given."),
+    typer.Option(
+        "--service", help="Name of the service, or `tcp://HOST:PORT`; by default the only service."
+    ),
 ]
 KeyOption = Annotated[
-    str, typer.Option("--key", help="Over TCP: name of the service's key, of `rigloop keys list`.")
+    str,
+    typer.Option(
+        "--key",
+        help="Name of the service's key as `rigloop keys list` shows it, for a service over TCP.",
+    ),
 ]
-RigOption = Annotated[str, typer.Option("--rig", help="Of a service with several.")]
+RigOption = Annotated[str, typer.Option("--rig", help="Rig, if the service has several.")]
 OverOption = Annotated[
-    bool, typer.Option("--take-over", help="Also if another client is in control; it is noticed.")
+    bool,
+    typer.Option(
+        "--take-over", help="Take control even if another client has it; that client is notified."
+    ),
 ]
 
 

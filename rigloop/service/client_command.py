@@ -34,7 +34,8 @@ app = typer.Typer(
     **ANY_COMMAND,
 )
 SecondsOption = Annotated[
-    float | None, typer.Option("--for", min=0.1, max=86_400, help="End so long after arming.")
+    float | None,
+    typer.Option("--for", min=0.1, max=86_400, help="End the run this time after arming."),
 ]
 LONGEST_S = 120.0  # a kernel may have to be compiled first
 LOOK_S = 0.05
@@ -77,7 +78,7 @@ def stop(
     service: ServiceOption = "", key: KeyOption = "", rig: RigOption = "",
     over: OverOption = False, json: JsonOption = False,
 ) -> None:  # fmt: skip
-    """Ramp the torque out, end the run, and print its verdict. This is no emergency stop."""
+    """Ramp the torque out, end the run, and print its verdict. This is not an emergency stop."""
     from rigloop.protocol.requests import Stop
 
     _controlled((service, key, rig, over), json, Stop, {}, ("idle",))
@@ -87,11 +88,12 @@ def stop(
 def reset(
     service: ServiceOption = "", key: KeyOption = "", rig: RigOption = "",
     drives: Annotated[
-        bool, typer.Option("--drives", help="Reset drives in their fault state at the next start.")
+        bool, typer.Option("--drives", help="Reset drives that are in their fault state at the next "
+                                            "start.")
     ] = False,
     over: OverOption = False, json: JsonOption = False,
 ) -> None:  # fmt: skip
-    """Acknowledge that a run has tripped or failed; without it no other one is started."""
+    """Acknowledge that a run has tripped or failed. The service starts no other run before that."""
     from rigloop.protocol.requests import Reset
 
     _controlled((service, key, rig, over), json, Reset, {"drives": drives}, ("idle",))

@@ -16,16 +16,19 @@ from rigloop.run_folder.messages import Mode
 
 def serve(
     rigs: Annotated[
-        list[str], typer.Argument(help="Names of rigs that ship, or paths of rig files.")
+        list[str], typer.Argument(help="Names of shipped rigs, or paths of rig files.")
     ],
     name: Annotated[
         str | None,
-        typer.Option(help="Name of the service and of its socket; that of the first rig."),
+        typer.Option(
+            help="Name of the service and of its socket; by default the name of the first rig."
+        ),
     ] = None,
     tcp: Annotated[
         str | None,
         typer.Option(
-            help="Listen here too, such as `tcp://0.0.0.0:9873`, for keys that `rigloop keys` has."
+            help="Also listen at this address, such as `tcp://0.0.0.0:9873`, for clients whose keys "
+            "`rigloop keys` has authorised."
         ),
     ] = None,
     bus: BusOption = None,
@@ -34,7 +37,7 @@ def serve(
     page: PageOption = True,
     runs: RunsOption = Path("runs"),
 ) -> None:
-    """Serve rigs unattended: clients look at them, and one at a time arms and stops. Nothing is armed by itself."""
+    """Serve rigs unattended: clients look on, and one of them at a time arms and stops. No rig arms by itself."""
     from io_bridge.doorway.local_socket import DoorError, local_endpoint
     from rig_configs.plain import file_name
     from rigloop.compose.consent import require_consent

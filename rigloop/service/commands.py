@@ -210,7 +210,7 @@ class Commands:
         session = self._of(request)
         token, lost = session.control.take(who, over=request.over, rig=session.name)
         if lost is not None:
-            words = f"{who.author} has taken control of {session.name} over"
+            words = f"{who.author} has taken over control of {session.name}"
             self._tell(session.name, "control", words, lost)
         return ToTake(token, lost.author if lost is not None else "")
 

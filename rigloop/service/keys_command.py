@@ -23,7 +23,7 @@ app = typer.Typer(
 
 @app.command(epilog="Example: `rigloop keys new`")
 def new(json: JsonOption = False) -> None:
-    """Make a key pair of your own, for your services and for you as a client; print the public one."""
+    """Make your own key pair, for your services and for you as a client, and print the public key."""
     from io_bridge.doorway.keys import key_folder, new_pair
 
     with _key_errors(json):
@@ -33,7 +33,7 @@ def new(json: JsonOption = False) -> None:
 
 @app.command("list", epilog="Example: `rigloop keys list`")
 def list_(json: JsonOption = False) -> None:
-    """List your own public key, and those that you have authorised."""
+    """List your own public key, and the keys that you have authorised."""
     from io_bridge.doorway.keys import OWN, authorised, key_folder, own_pair
 
     with _key_errors(json):
@@ -47,11 +47,11 @@ def list_(json: JsonOption = False) -> None:
 
 @app.command(epilog="Example: `rigloop keys authorise lab_pc 'PUBLIC KEY'`")
 def authorise(
-    name: Annotated[str, typer.Argument(help="Name that the journal has.")],
+    name: Annotated[str, typer.Argument(help="Name that the journal shows.")],
     public: Annotated[str, typer.Argument(help="Public key, of 40 characters.")],
     json: JsonOption = False,
 ) -> None:
-    """Authorise a public key: its owner may come in over TCP; or it is that of a service that you ask."""
+    """Authorise a public key: of a client that may connect over TCP, or of a service that you ask."""
     from io_bridge.doorway.keys import authorise, key_folder
 
     with _key_errors(json):
@@ -64,7 +64,7 @@ def revoke(
     name: Annotated[str, typer.Argument(help="Name of an authorised key.")],
     json: JsonOption = False,
 ) -> None:
-    """Revoke a public key: services that run let its owner in no more."""
+    """Revoke a public key: running services no longer admit its owner."""
     from io_bridge.doorway.keys import key_folder, revoke
 
     with _key_errors(json):

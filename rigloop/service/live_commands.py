@@ -32,7 +32,7 @@ def read(
     paths: Annotated[list[str], typer.Argument(metavar="SIGNAL...", help="Paths of signals.")],
     service: ServiceOption = "", key: KeyOption = "", rig: RigOption = "", json: JsonOption = False,
 ) -> None:  # fmt: skip
-    """Print the newest values of signals of the run that goes on."""
+    """Print the newest values of signals of the current run."""
     from rigloop.protocol.requests import Read, Signals
 
     with at_service(service, key, json) as client:
@@ -56,7 +56,9 @@ def live(
     service: ServiceOption = "", key: KeyOption = "", rig: RigOption = "",
     over: OverOption = False, json: JsonOption = False,
 ) -> None:  # fmt: skip
-    """Change live values of the run that goes on, all in one cycle; without any, list them with their limits."""
+    """Change live values of the current run, all in one cycle; without an argument, list the live values with their
+    limits.
+    """
     from rigloop.protocol.requests import Live
 
     values = _parsed(changes or [], json)
@@ -73,11 +75,11 @@ def live(
 
 def stimulate(
     names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Stimuli of the rig.")],
-    ends: Annotated[bool, typer.Option("--end", help="End them.")] = False,
+    ends: Annotated[bool, typer.Option("--end", help="End the stimuli.")] = False,
     service: ServiceOption = "", key: KeyOption = "", rig: RigOption = "",
     over: OverOption = False, json: JsonOption = False,
 ) -> None:  # fmt: skip
-    """Begin stimuli in the next cycle, or have them wait for their condition; or end them."""
+    """Begin stimuli in the next cycle or when their condition holds; or end them."""
     from rigloop.protocol.requests import Live
 
     with at_service(service, key, json) as client:

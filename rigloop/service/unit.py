@@ -25,24 +25,28 @@ SYSTEM = Path("/etc/systemd/system")
 
 def install_service(
     rigs: Annotated[
-        list[str], typer.Argument(help="Names of rigs that ship, or paths of rig files.")
+        list[str], typer.Argument(help="Names of shipped rigs, or paths of rig files.")
     ],
     name: Annotated[
-        str | None, typer.Option(help="Name of the service; that of the first rig.")
+        str | None, typer.Option(help="Name of the service; by default the name of the first rig.")
     ] = None,
-    runs: Annotated[Path, typer.Option(help="Folder that gets the run folders.")] = Path("runs"),
-    tcp: Annotated[str | None, typer.Option(help="As for `serve`.")] = None,
+    runs: Annotated[Path, typer.Option(help="Folder in which run folders are made.")] = Path(
+        "runs"
+    ),
+    tcp: Annotated[str | None, typer.Option(help="As for `rigloop serve`.")] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the unit, and write nothing.")
     ] = False,
     user: Annotated[
         bool,
         typer.Option(
-            "--user", help="For this user's systemd; without it for the machine, which takes root."
+            "--user",
+            help="Install for this user's systemd; by default for the machine, which "
+            "needs root rights.",
         ),
     ] = False,
 ) -> None:
-    """Install rigs as a service of systemd: watchdog, rights and limits. It is not armed, however often it starts."""
+    """Install rigs as a systemd service with watchdog, rights and limits. The service never arms when it starts."""
     from io_bridge.doorway.local_socket import DoorError, local_endpoint
     from rig_configs.plain import file_name, is_shown
     from rigloop.compose.wiring import load

@@ -19,7 +19,9 @@ def signals(
     rig: RigArgument,
     like: Annotated[
         str | None,
-        typer.Option(help="Only signals with this in their path, or like it where it has a star."),
+        typer.Option(
+            help="Only signals whose path contains this text, or matches it if the text has a star."
+        ),
     ] = None,
     json: JsonOption = False,
 ) -> None:

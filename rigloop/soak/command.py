@@ -34,10 +34,11 @@ def soak(
     runs: RunsOption = Path("runs"),
     json: JsonOption = False,
 ) -> None:
-    """Run a rig for long, watch what only shows with time, and judge it.
+    """Run a rig for a long time, watch for faults that only time reveals, and judge the run.
 
-    Overruns by cause, memory, threads and open files of every process, page faults of the loop, records, and
-    the loop's time against the clock. Leaves `soak.html` and `soak.csv` in the run folder beside the run's own report.
+    The command watches overruns by cause, memory, threads and open files of every process, page faults of the loop,
+    records, and the loop's time against the clock. It writes `soak.html` and `soak.csv` into the run folder, next to
+    the run's own report.
     """
     from rigloop.host.children import cycle_process
 

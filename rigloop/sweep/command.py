@@ -29,44 +29,50 @@ def sweep(
     rig: Annotated[
         str | None,
         typer.Option(
-            help="Rig whose keys are changed and `[metrics]` measured; that of the first run, else steering_wheel."
+            help="Rig whose keys are changed and whose `[metrics]` are measured; by default the rig "
+            "of the first run, or else steering_wheel."
         ),
     ] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
-            help="KEY=1,2,5 or KEY=FIRST:LAST:COUNT; repeatable, and all combinations are replayed.",
+            help="KEY=1,2,5 or KEY=FIRST:LAST:COUNT; repeatable. All combinations are replayed.",
         ),
     ] = None,
     sample: Annotated[
         int | None,
         typer.Option(min=1, help="Replay this number of samples instead of all combinations."),
     ] = None,
-    method: Annotated[Drawn, typer.Option(help="How samples are drawn.")] = Drawn.SOBOL,
+    method: Annotated[Drawn, typer.Option(help="Method that draws the samples.")] = Drawn.SOBOL,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the samples.")] = 0,
-    out: Annotated[Path, typer.Option(help="Table to write, Parquet.")] = Path("sweep.parquet"),
+    out: Annotated[Path, typer.Option(help="Table to write, in Parquet format.")] = Path(
+        "sweep.parquet"
+    ),
     plot: Annotated[
-        Path | None, typer.Option(help="Folder that gets a tornado and a heat map of each metric.")
+        Path | None, typer.Option(help="Folder for a tornado chart and a heat map of each metric.")
     ] = None,
     workers: Annotated[
         int | None,
-        typer.Option(min=1, max=1024, help="Processes; as many as processors if not given."),
+        typer.Option(
+            min=1, max=1024, help="Number of processes; by default one for each processor."
+        ),
     ] = None,
     scheduler: Annotated[
-        str | None, typer.Option(help="Dask scheduler that computes instead: `tcp://HOST:8786`.")
+        str | None,
+        typer.Option(help="Dask scheduler whose workers compute instead: `tcp://HOST:8786`."),
     ] = None,
     mapping: MappingOption = None,
     trust: TrustOption = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace a table that is there; begin anew.")
+        bool, typer.Option("--force", help="Replace an existing table, and begin from the start.")
     ] = False,
     json: JsonOption = False,
 ) -> None:
     """Replay logs or runs with keys of the rig changed, and write one table: parameters, metrics, hashes, faults.
 
-    No records are kept. A sweep that was cut short goes on where it was when the same command is given again; the table
-    is the same whoever computed it. The exit code is 1 if a replay could not be.
+    No records are kept. If a sweep is cut short, the same command continues it. The table does not depend on the
+    machine that computed it. The exit code is 1 if a replay failed.
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 

@@ -22,18 +22,19 @@ class Model(StrEnum):
 
 def tune(
     counts: Annotated[
-        float | None, typer.Option(min=1, help="Counts of the encoder a turn; the log's.")
+        float | None,
+        typer.Option(min=1, help="Counts of the encoder per turn; by default the log's."),
     ] = None,
     period_us: Annotated[
         float | None,
-        typer.Option("--period-us", min=1, help="Time between two samples; the log's."),
+        typer.Option("--period-us", min=1, help="Time between two samples; by default the log's."),
     ] = None,
-    bandwidth: Annotated[float | None, typer.Option(help="Wanted bandwidth w0, rad/s.")] = None,
+    bandwidth: Annotated[float | None, typer.Option(help="Desired bandwidth w0, rad/s.")] = None,
     lag_ms: Annotated[
-        float | None, typer.Option("--lag-ms", help="Wanted lag of the highest derivative.")
+        float | None, typer.Option("--lag-ms", help="Desired lag of the highest derivative.")
     ] = None,
     at_hz: Annotated[
-        float, typer.Option("--at", min=0.01, help="Frequency of the wanted lag, Hz.")
+        float, typer.Option("--at", min=0.01, help="Frequency at which the lag is desired, Hz.")
     ] = 4.0,
     model: Annotated[Model, typer.Option(help="Motion between two samples.")] = Model.ACCELERATION,
     log: Annotated[
@@ -43,12 +44,12 @@ def tune(
         ),
     ] = None,
     stretch: Annotated[
-        tuple[float, float] | None, typer.Option(help="Stretch of the log, s; all of it.")
+        tuple[float, float] | None, typer.Option(help="Part of the log, s; by default all of it.")
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="Picture: .png, .svg or .pdf.")] = None,
     json: JsonOption = False,
 ) -> None:
-    """Tune an encoder filter: gains, lag of angle, rate and acceleration over frequency, noise of each."""
+    """Tune an encoder filter: gains, and the lag over frequency and noise of angle, rate and acceleration."""
     from rig_configs.mistakes import ConfigError, Mistake
     from rigloop.tune import tune as method
     from rigloop.tune.view import draw, show

@@ -16,7 +16,8 @@ ASK_HOST = "# on the host: give this machine steal time (KVM: -cpu host,+kvm-ste
 
 STEAL = Topic("hypervisor steal", "a stolen slice of time stops the loop, whatever its priority")
 ACCOUNTING = Topic(
-    "steal accounting", "time that a host takes and does not tell looks like the loop's own work"
+    "steal accounting",
+    "time that a host steals without reporting it looks like the loop's own work",
 )
 
 

@@ -19,7 +19,8 @@ PREEMPTION = Topic(
     "kernel preemption", "a kernel that cannot be preempted finishes its own work first"
 )
 THROTTLING = Topic(
-    "real-time throttling", "a task that takes its whole share is stopped for the rest of a second"
+    "real-time throttling",
+    "a task that uses up its whole share is stopped for the rest of a second",
 )
 GROUP_SHARE = Topic(
     "real-time group share", "a control group without a share gets no FIFO thread at all"

@@ -12,10 +12,12 @@ LOCKED_MIB = 256  # memory that the cycle process locks, with room: 138 MiB were
 SHARED_MIB = 64  # signal table and rings
 
 FREE = Topic("free memory", "the loop locks all of its pages at the start, or does not start")
-SWAP = Topic("swap", "supervisor and recorder are not locked: paged out, they miss the heartbeat")
-SHARED = Topic("shared memory", "the signal table and the recorder's rings lie in /dev/shm")
+SWAP = Topic(
+    "swap", "supervisor and recorder are not locked: if they are paged out, they miss the heartbeat"
+)
+SHARED = Topic("shared memory", "the signal table and the recorder's rings are in /dev/shm")
 HUGE_PAGES = Topic(
-    "transparent huge pages", "the kernel stops a process while it merges its pages into huge ones"
+    "transparent huge pages", "the kernel stops a process while it merges its pages into huge pages"
 )
 
 

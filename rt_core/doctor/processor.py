@@ -10,8 +10,8 @@ from rt_core.host.facts import Host
 CPU = "/sys/devices/system/cpu"
 
 GOVERNOR = Topic("CPU governor", "at a lower clock a step takes longer, and each change stalls")
-TURBO = Topic("turbo and heat", "a clock that depends on heat makes the step time depend on it too")
-IDLE = Topic("idle states", "a core that sleeps deeply wakes up late")
+TURBO = Topic("turbo and heat", "if the clock depends on heat, so does the step time")
+IDLE = Topic("idle states", "a core in a deep sleep state wakes up late")
 SIBLINGS = Topic("sibling threads", "two threads of one core share its units: each slows the other")
 CLOCK = Topic("clock source", "a slow clock is read several times a cycle, an unstable one jumps")
 

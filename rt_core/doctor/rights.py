@@ -8,7 +8,7 @@ from rt_core.host.facts import Host
 
 PRIORITY = Topic("fifo priority", "without SCHED_FIFO every other process may run before the loop")
 MEMORY_LOCK = Topic(
-    "memory lock", "a page that was swapped out or never touched is fetched inside a cycle"
+    "memory lock", "a page that was swapped out or never touched is fetched during a cycle"
 )
 AFFINITY = Topic("affinity", "a task that cannot be pinned moves, and is late after each move")
 

@@ -11,7 +11,7 @@ LEAST_HOLES = 2  # one may be anybody's
 
 TOUCHES = Topic(
     "page touches",
-    "a host that takes locked pages away holds up whoever touches them next, and tells nobody",
+    "a host that takes locked pages away delays the next access to them, and does not report it",
 )
 
 

@@ -11,7 +11,9 @@ STA_UNSYNC = 0x0040
 MOST_PPM = 300.0  # the kernel's own limit is 500: near it the service is catching up
 
 WALL_CLOCK = Topic(
-    "wall clock", "it is steered through CLOCK_MONOTONIC's rate, and stamps logs of two machines"
+    "wall clock",
+    "it is steered through CLOCK_MONOTONIC's rate, and its time stamps align the logs "
+    "of two machines",
 )
 
 

@@ -123,7 +123,7 @@ def test_a_session_of_two_clients_and_the_end_of_the_service(serve, homes, wait_
     far.take_control(over=True)
     # there may be others before it
     (lost,) = wait_for(lambda: notices_of(run, "control"), 20, "notice of a take-over")
-    assert "taken control" in lost.words
+    assert "taken over control" in lost.words
 
     # a key that was revoked is worth nothing, also on a connection that is there
     keys.revoke(keys.key_folder(), "me")

@@ -13,24 +13,24 @@ from rigloop.console.screen import Screen
 
 def consistency(
     runs: Annotated[
-        int, typer.Option(min=20, max=100_000, help="Matched runs of each filter.")
+        int, typer.Option(min=20, max=100_000, help="Number of matched runs of each filter.")
     ] = 250,
     filters: Annotated[
         list[str] | None,
         typer.Option(
-            "--filter", help="Filter by the name in the table; repeatable. All if not given."
+            "--filter", help="Filter, by its name in the table; repeatable. By default all filters."
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of plants and noise.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of plants and noise.")] = 0,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Processes; one a core if not given.")
+        int | None, typer.Option(min=1, help="Number of processes; by default one for each core.")
     ] = None,
     plot: Annotated[
         Path | None, typer.Option(help="Picture of the means over time: .png, .svg or .pdf.")
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Does each filter know its own error? NEES and NIS of matched runs beside chi-square bounds.
+    """Test whether each filter knows its own error: NEES and NIS of matched runs against chi-square bounds.
 
     The exit code is 1 if a filter that must be consistent is not.
     """

@@ -12,13 +12,15 @@ from rigloop.console.screen import Screen
 
 
 def driveline(
-    runs: Annotated[int, typer.Option(min=1, max=100, help="Runs with noise of their own.")] = 5,
+    runs: Annotated[
+        int, typer.Option(min=1, max=100, help="Number of runs, each with its own noise.")
+    ] = 5,
     plot: Annotated[
         Path | None, typer.Option(help="Picture of load and estimate (PNG, SVG or PDF).")
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Find the torque of a load behind a motor and a cardan shaft, from 10 to 200 Hz."""
+    """Estimate the torque of a load behind a motor and a cardan shaft, from 10 to 200 Hz."""
     from rigloop.bench.driveline.driveline import run_filters
     from rigloop.bench.driveline.view import draw, show
 

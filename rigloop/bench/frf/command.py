@@ -28,16 +28,16 @@ def frf(
         float | None,
         typer.Option(
             "--amplitude-nm",
-            help="Peak of the torque that is added; a tenth of the guard's limit, at most 1, if not given.",
+            help="Peak of the added torque; by default a tenth of the guard's limit, at most 1.",
         ),
     ] = None,
     periods: Annotated[
-        int, typer.Option(min=3, max=1000, help="Periods of 2 s that are measured.")
+        int, typer.Option(min=3, max=1000, help="Number of periods of 2 s that are measured.")
     ] = 8,
     arm: Annotated[
         bool,
         typer.Option(
-            "--arm", help="Let the torque go to a real drive; emulated ones need no leave."
+            "--arm", help="Allow the torque on a real drive; emulated drives need no permission."
         ),
     ] = False,
     guard: GuardOption = None,
@@ -45,7 +45,9 @@ def frf(
     runs: RunsOption = Path("runs"),
     json: JsonOption = False,
 ) -> None:
-    """Measure torque path and haptic impedance from 0.5 to 30 Hz, beside what model, filter and delays predict."""
+    """Measure torque path and haptic impedance from 0.5 to 30 Hz, and compare with the prediction from model, filter
+    and delays.
+    """
     console = Screen(stderr=json)
     with errors_as_lines(json):
         from rigloop.bench.frf.frf import Sines, run_frf

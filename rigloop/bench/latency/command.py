@@ -17,7 +17,8 @@ def latency(
     rig: Annotated[
         str | None,
         typer.Option(
-            help="Rig with a relay behind its model; `latency_bench`, on `veth` `latency_bench_veth`."
+            help="Rig with a relay behind its model; by default `latency_bench`, and on `veth` "
+            "`latency_bench_veth`."
         ),
     ] = None,
     bus: BusOption = None,
@@ -27,7 +28,7 @@ def latency(
             "--period-ms",
             min=0.05,
             max=1000,
-            help="Period of the simulation task; repeatable. 1 and 5 if not given.",
+            help="Period of the simulation task; repeatable. By default 1 and 5.",
         ),
     ] = None,
     for_s: Annotated[
@@ -36,14 +37,14 @@ def latency(
             "--for",
             min=2.0,
             max=86_400,
-            help="Seconds for each period; 120 give 1050 sign changes.",
+            help="Seconds for each period; 120 s give 1050 sign changes.",
         ),
     ] = 120.0,
     mode: ModeOption = Mode.DEGRADED,
     runs: RunsOption = Path("runs"),
     json: JsonOption = False,
 ) -> None:
-    """Measure how long it takes from a sign change of the encoder to the torque of the new sign."""
+    """Measure the time from a sign change of the encoder to the torque with the new sign."""
     console = Screen(stderr=json)
     with errors_as_lines(json):
         from rigloop.bench.latency.latency import run_latency

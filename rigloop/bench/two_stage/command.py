@@ -12,13 +12,15 @@ from rigloop.console.screen import Screen
 
 
 def two_stage(
-    runs: Annotated[int, typer.Option(min=1, max=1000, help="Runs with noise of their own.")] = 10,
+    runs: Annotated[
+        int, typer.Option(min=1, max=1000, help="Number of runs, each with its own noise.")
+    ] = 10,
     plot: Annotated[
-        Path | None, typer.Option(help="Folder that gets one picture (PNG and SVG) a case.")
+        Path | None, typer.Option(help="Folder for one picture (PNG and SVG) of each case.")
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Two-stage observer (kinematics, then forces) beside single-stage filters on a slider-crank."""
+    """Compare the two-stage observer (kinematics, then forces) with single-stage filters on a slider-crank."""
     from rigloop.bench.two_stage.two_stage import CASES, run_case
     from rigloop.bench.two_stage.view import draw, show
 

@@ -106,7 +106,7 @@ class CompiledKind:
             fields[name] = (_type(parameter), _field(parameter))
         if self.needs_unit:
             unit = Annotated[Line, Field(examples=["Nm"])]
-            fields["unit"] = (unit, Field(description="What the block writes has this unit."))
+            fields["unit"] = (unit, Field(description="The output of the block has this unit."))
         required = any(port.otherwise is None for port in declaration.inputs.values())
         wiring = dict[SignalPath, SignalPath]
         reads = (

@@ -13,15 +13,15 @@ from rigloop.blocks.compiled.declaration import Declaration, Parameter
 from rigloop.blocks.compiled.kind import CompiledKind, library
 
 HEAD = """\
-# Blocks that ship
+# Library of blocks
 
-Printed from `rigloop/blocks/library` by `python -m rigloop.blocks.compiled.page docs/blocks.md`; a test fails when
-this page is older than the declarations.
+`python -m rigloop.blocks.compiled.page docs/blocks.md` prints this page from `rigloop/blocks/library`; a test fails if
+it is older than the declarations.
 
-Each block is two files, a declaration and a C source, and is compiled when a rig first names it. Units stand in
-brackets: *any* is that of the wired signal, *as u / s* follows from other ports, and *key unit* is what the block
-says under `unit`. An input in parentheses may stay unwired. A key without a value has to be given. How to write a
-block of your own: [own_blocks.md](own_blocks.md).
+Each block consists of a declaration and a C source, and is compiled when a rig first names it. Units are in
+brackets: *any* is the unit of the wired signal, *as u / s* follows from other ports, and *key unit* is the value of
+`unit` in the rig's block. An input in parentheses may stay unwired. A key without a default must be given. To write a
+block of your own, see [own_blocks.md](own_blocks.md).
 """
 
 

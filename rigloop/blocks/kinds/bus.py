@@ -1,7 +1,7 @@
-"""The exchange of one EtherCAT frame a cycle with drives and terminals, in ring order.
+"""The exchange of one EtherCAT frame in each cycle with drives and terminals, in ring order.
 
-It is the first block of its task. Each drive and each channel of a terminal brings ports of its own, under its name:
-`wheel/position_count`. `docs/ethercat.md` says how to describe slaves, and `docs/segment.md` how to do without.
+The bus is the first block of its task. Each drive and each channel of a terminal adds ports under its own name:
+`wheel/position_count`. `docs/ethercat.md` explains how to describe slaves, and `docs/segment.md` how to emulate them.
 """
 
 from __future__ import annotations
@@ -37,42 +37,42 @@ class BusBlock(Ring):
     second_interface: Annotated[Interface, Field(examples=["eth1"]), answers(LOST_BUS)] | None = (
         None
     )
-    """The last slave's cable comes back to this interface: one cable of the ring may be out."""
+    """The cable of the last slave returns to this interface, so that one cable of the ring may be out."""
     bringup: Literal["auto", "pysoem", "rigloop"] = "auto"
-    """The slaves are brought up by pysoem, with our own registers where a slave needs them (`auto`), or by one of the
-    two."""
+    """The slaves are brought up by pysoem, with rigloop's own register settings if a slave needs them (`auto`), by
+    pysoem alone, or by rigloop alone."""
     clock: Annotated[Clock | None, Field(examples=[{"shift_us": 0.0}])] = None
-    """The cycle keeps in step with the distributed clocks of the bus; without this table it runs by its own."""
+    """The cycle follows the distributed clocks of the bus; without this table it follows the clock of the machine."""
     exchange_budget_us: Annotated[
         int, Field(ge=20, le=1_000_000), answers(STALE_COMMAND, LOST_BUS)
     ] = 100
-    """A cycle waits so long for the replies."""
+    """A cycle waits at most this time for the replies."""
     bad_limit: Annotated[Cycles, answers(LOST_BUS, FALSE_SENSOR)] = 3
-    """The number of consecutive bad cycles after which the bus counts as lost."""
+    """After this number of consecutive bad cycles the bus counts as lost."""
     leak_cycles: Annotated[Cycles, answers(LOST_BUS)] = 10
-    """The number of good cycles by which one bad cycle is forgotten."""
+    """One bad cycle is forgotten after this number of good cycles."""
 
 
 OF_SLAVES = {
-    "torque_nm": ("Nm", "The torque that the drive is asked for."),
+    "torque_nm": ("Nm", "The torque command for the drive."),
     "velocity_rad_s": ("rad/s", "The velocity that the drive is asked for."),
     "position_rad": ("rad", "The position that the drive is asked for."),
-    "enable": ("1", "1: the drive shall be enabled."),
+    "enable": ("1", "1: the drive is to be enabled."),
     "reset": ("1", "A rising edge resets the drive's fault."),
-    "valid": ("1", "1: the inputs are of this cycle and of a slave whose clock moves."),
+    "valid": ("1", "1: the inputs belong to this cycle, and the slave's clock runs."),
     "al_state": ("1", "The state of the slave's application layer."),
     "al_code": ("1", "The status code of its application layer."),
     "wkc": ("1", "The working counter of its datagrams."),
-    "wkc_expected": ("1", "The working counter that they should have."),
-    "wkc_min": ("1", "The least working counter since the bus was brought up."),
-    "invalid_cycles": ("1", "Cycles without valid inputs."),
-    "dc_difference_ns": ("ns", "The slave's system time less that of the reference clock."),
+    "wkc_expected": ("1", "The expected working counter of its datagrams."),
+    "wkc_min": ("1", "The lowest working counter since the bus was brought up."),
+    "invalid_cycles": ("1", "The number of cycles without valid inputs."),
+    "dc_difference_ns": ("ns", "The slave's system time minus that of the reference clock."),
     "position_count": ("count", "The count of the encoder."),
     "velocity_count_s": ("count/s", "The velocity as the drive reports it."),
     "torque_actual_nm": ("Nm", "The torque as the drive reports it."),
     "statusword": ("1", "The CiA 402 status word."),
     "operational": ("1", "1: the drive follows its command."),
-    "sensor_torque_nm": ("Nm", "The torque of a sensor, of a simulated drive."),
+    "sensor_torque_nm": ("Nm", "The torque that the sensor of a simulated drive measures."),
 }
 # by what is read of each drive
 USUAL = {
@@ -81,22 +81,22 @@ USUAL = {
     "reset": "supervisor/reset",
 }
 OF_THE_BUS = {
-    "lost": ("1", "Frames that did not come back."),
-    "late": ("1", "Frames that came back too late."),
+    "lost": ("1", "The number of frames that did not come back."),
+    "late": ("1", "The number of frames that came back too late."),
     "exchange_ns": ("ns", "The time that the exchange of this cycle took."),
     "dc_time_ns": ("ns", "The time of the reference clock when the frame passed it."),
-    "al_state": ("1", "The states of all slaves, together."),
-    "wkc": ("1", "The working counters of all slaves, together."),
-    "wkc_expected": ("1", "What they should be."),
-    "valid": ("1", "1: the inputs of all slaves are of this cycle."),
-    "duplicated": ("1", "Frames that came twice."),
-    "dc_error_ns": ("ns", "How much later than wanted the frame passed the reference clock."),
-    "dc_locked": ("1", "1: the cycle is in step with the reference clock."),
-    "dc_steer_ns": ("ns", "The next deadline is moved by this."),
+    "al_state": ("1", "The combined states of all slaves."),
+    "wkc": ("1", "The sum of the working counters of all slaves."),
+    "wkc_expected": ("1", "The expected sum of the working counters."),
+    "valid": ("1", "1: the inputs of all slaves belong to this cycle."),
+    "duplicated": ("1", "The number of frames that came twice."),
+    "dc_error_ns": ("ns", "The delay of the frame at the reference clock, relative to `shift_us`."),
+    "dc_locked": ("1", "1: the cycle is locked to the reference clock."),
+    "dc_steer_ns": ("ns", "The shift of the next deadline."),
     "sent_ns": ("ns", "The monotonic time at which the frame left."),
-    "ring_open": ("1", "1: a cable is out; not a number without a second interface."),
-    "ring_near": ("1", "Slaves before the gap, while it is open."),
-    "ring_breaks": ("1", "Times that the ring was found open."),
+    "ring_open": ("1", "1: a cable is out; NaN without a second interface."),
+    "ring_near": ("1", "The number of slaves before the gap, while the ring is open."),
+    "ring_breaks": ("1", "The number of times that the ring was found open."),
 }
 WAYS = ("inputs", "outputs")  # of the channels of a terminal
 

@@ -1,7 +1,7 @@
-"""A Kalman filter of an encoder: count → angle, rate, acceleration.
+"""A Kalman filter for an encoder: count → angle, rate, acceleration.
 
-It corrects at the time of each sample and moves the result to the cycle, so that lost cycles and late samples are
-bridged. `docs/models/filters.md` says how to choose its bandwidth, and `rigloop tune` proposes one.
+The filter corrects at the time of each sample and predicts to the time of the cycle, so that lost cycles and late
+samples are bridged. `docs/models/filters.md` explains how to choose its bandwidth, and `rigloop tune` proposes one.
 """
 
 from __future__ import annotations
@@ -39,23 +39,24 @@ class EncoderFilterBlock(BlockTable):
     counts_per_rev: Annotated[CountsPerRev, IN_FILE, answers(WRONG_SCALE)]
     """The counts of the encoder in one turn."""
     counter_span: Annotated[CounterSpan, IN_FILE, answers(WRONG_SCALE)] = float(2**32)
-    """The number of counts after which the counter begins again; 0: it never does."""
+    """The counter starts again after this number of counts; 0: never."""
     sign: Annotated[Sign, answers(WRONG_SIGN)] = 1
-    """An encoder with -1 counts against the rig's positive sense."""
+    """An encoder with -1 counts against the rig's positive direction."""
     zero_count: Annotated[Count, IN_FILE, answers(RUNAWAY)] = 0.0
     """The angle is zero at this count."""
     bandwidth_rad_s: Annotated[Rate, IN_FILE] = 310.4
-    """The filter follows motion up to this frequency; its acceleration lags by about two over it (6.4 ms)."""
+    """The filter follows motion up to this frequency; its acceleration lags by about two divided by this frequency
+    (6.4 ms)."""
     model: Model = "constant_acceleration"
-    """Between two samples this is taken to stay constant."""
+    """The filter assumes that this derivative is constant between two samples."""
     gains: Gains = "time_varying"
-    """The gains follow the covariance; there are no others."""
+    """The gains follow from the covariance; there is no other choice."""
     noise_rad: Annotated[Noise, IN_FILE, Field(examples=[1.73e-6])] | None = None
-    """A sample has this standard deviation; the default is that of the rounding to counts."""
+    """A sample has this standard deviation; the default is the standard deviation of rounding to counts."""
     gate_nis: Annotated[Gate, IN_FILE, answers(FALSE_SENSOR)] = 0.0
-    """A sample with a larger normalised innovation squared is rejected; 0: no such gate."""
+    """A sample with a larger normalised innovation squared is rejected; 0: no gate."""
     lost_after_ms: Annotated[PositiveMs, answers(FALSE_SENSOR)] = 20.0
-    """Without a sample for so long the estimate is given up and begins again with the next one."""
+    """After this time without a sample the estimate is discarded and starts again with the next sample."""
     reads: dict[SignalPath, SignalPath]
 
 
@@ -81,28 +82,30 @@ def mistakes(file: str, rig: Rig, name: str) -> Iterator[Mistake]:
 
 READS = (
     Port("position_count", "count", "The raw count of the encoder.", usual="*/position_count"),
-    Port("valid", "1", "1 for a new sample, anything else for none.", usual="*/*/valid"),
-    Port("elapsed", "1", "Periods since the last executed cycle.", usual="loop/TASK/elapsed"),
+    Port("valid", "1", "1: there is a new sample; any other value: there is none.", usual="*/*/valid"),
+    Port("elapsed", "1", "The number of periods since the last executed cycle.", usual="loop/TASK/elapsed"),
     Port(
         "sample_age_s", "s",
-        "The sample was taken so long before this cycle; bare: at the cycle.", optional=True,
+        "The age of the sample in this cycle; not wired: 0.", optional=True,
     ),
 )  # fmt: skip
 WRITES = (
     Port("angle_rad", "rad", "The estimated angle."),
     Port("rate_rad_s", "rad/s", "The estimated rate."),
     Port("acceleration_rad_s2", "rad/s^2", "The estimated acceleration."),
-    Port("innovation_rad", "rad", "What this cycle's sample adds to the prediction; 0 without one."),
-    Port("unwrapped_count", "count", "The count of the last accepted sample, without the counter's span."),
-    Port("offset_rad", "rad", "How far the angle still is from the encoder's after a jump."),
-    Port("missed", "1", "Consecutive cycles without an accepted sample."),
-    Port("rejected", "1", "Samples refused since the start."),
-    Port("jumps", "1", "Jumps believed since the start."),
-    Port("ready", "1", "1 once the estimate has settled."),
-    Port("trusted", "1", "1 when the estimate has settled and a sample of this cycle went into it."),
-    Port("jerk_rad_s3", "rad/s^3", "The estimated jerk, of a model of constant jerk; else 0."),
+    Port("innovation_rad", "rad", "The difference between this cycle's sample and its prediction; 0 without a "
+                                  "sample."),
+    Port("unwrapped_count", "count", "The count of the last accepted sample, with wraps of the counter undone."),
+    Port("offset_rad", "rad", "The remaining difference between the filter's angle and the encoder's angle "
+                              "after a jump."),
+    Port("missed", "1", "The number of consecutive cycles without an accepted sample."),
+    Port("rejected", "1", "The number of samples rejected since the start."),
+    Port("jumps", "1", "The number of jumps accepted since the start."),
+    Port("ready", "1", "1: the estimate has settled."),
+    Port("trusted", "1", "1: the estimate has settled and uses a sample of this cycle."),
+    Port("jerk_rad_s3", "rad/s^3", "The estimated jerk with a model of constant jerk, otherwise 0."),
     Port("nis", "1", "The normalised innovation squared of this cycle's sample."),
-    Port("covariance_resets", "1", "Times that the covariance was started again."),
+    Port("covariance_resets", "1", "The number of resets of the covariance."),
 )  # fmt: skip
 
 KIND = BlockKind(

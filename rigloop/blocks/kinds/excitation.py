@@ -1,7 +1,7 @@
-"""A sum of sines of equal amplitude, added to the torque request before the guard.
+"""A sum of sines of equal amplitude that is added to the torque request before the guard.
 
-It begins once the guard has ramped in, rises over `ramp_s`, and is over as soon as the guard ends the torque.
-`rigloop bench frf` measures the frequency response of the drive with it.
+The sum begins when the guard has ramped in, rises over `ramp_s`, and ends when the guard ends the torque.
+`rigloop bench frf` uses it to measure the frequency response of the drive.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ KIND = BlockKind(
     ports=constant(
         (
             Port("request_nm", "Nm", "The sines are added to this request."),
-            Port("ramp", "1", "The guard's ramp: the sines begin once it is 1."),
+            Port("ramp", "1", "The guard's ramp: the sines begin when it reaches 1."),
         ),
         (
             Port("torque_nm", "Nm", "The request and the sines."),
             Port("excitation_nm", "Nm", "The sines alone."),
-            Port("elapsed_s", "s", "The sines began so long ago; 0: they have not."),
+            Port("elapsed_s", "s", "The time since the sines began; 0: they have not begun."),
         ),
     ),
     make=make,

@@ -1,8 +1,8 @@
-"""The last gate before the actuator: finite, within a limit, ramped in and out, and rate-limited last.
+"""The last block before the actuator: it keeps the torque finite, limits it, ramps it in and out, and limits its rate.
 
-Each drive has one of its own, and the guards are the last blocks of the task that has their bus. Times are those of
-the clock: skipped cycles count. Each trip ends at exactly zero torque; with `reach` it takes other guards along or
-leaves them alone. `docs/guard.md` has the states and the table of trips.
+Each drive has its own guard, and the guards are the last blocks of the task that has their bus. Times are clock times:
+skipped cycles count. Each trip ends at exactly zero torque; `reach` determines whether other guards trip with it.
+`docs/guard.md` has the states and the table of trips.
 """
 
 from __future__ import annotations
@@ -49,18 +49,18 @@ UP_TO_A_DAY = Field(le=86_400e3)  # ms
 
 
 class Rearm(Section):
-    """Arming again within a run, after a bus fault that is over; ramped in from zero as the first time."""
+    """Rearming within a run, after a bus fault that is over; the torque ramps in from zero as usual."""
 
     after: Annotated[Literal["bus"], Field(examples=["bus"]), answers(RESTART)]
-    """The guard arms again after a fault of the bus and nothing else: never after a limit, a heartbeat or a block."""
+    """The guard is rearmed only after a fault of the bus, never after a limit, a heartbeat or a failed block."""
     at_most: Annotated[int, Field(ge=1, le=100, examples=[3]), answers(RESTART)]
-    """The number of times that the guard arms again in a run."""
+    """The guard is rearmed at most this number of times in a run."""
     settle_s: Annotated[Real, Field(ge=0.1, le=60.0), answers(RESTART)] = 1.0
-    """The bus must have been good for so long before."""
+    """The bus must have been good for this time before the guard is rearmed."""
     within_s: Annotated[Real, Field(gt=0.0, le=600.0), answers(RESTART)] = 10.0
-    """The bus must be good within so long after the trip; then the run ends."""
+    """The bus must be good within this time after the trip; otherwise the run ends."""
     reset_drive: Annotated[bool, answers(RESTART)] = False
-    """A drive that the silence has put into its fault state is reset."""
+    """A drive that went into its fault state because of the silence is reset."""
 
 
 class GuardBlock(BlockTable):
@@ -72,36 +72,36 @@ class GuardBlock(BlockTable):
     ]
     """The torque stays within plus and minus this."""
     rate_nm_s: Annotated[Limit, IN_FILE, answers(SUDDEN_TORQUE, SUDDEN_RELEASE)]
-    """The torque changes no faster from one output to the next: after a gap the first one steps no further than
-    ever."""
+    """The largest rate of the torque from one output to the next; after a gap, the first output may not change by
+    more than usual."""
     request_sign: Annotated[Sign, answers(WRONG_SIGN)]
-    """The request is multiplied by this: -1 where the guide holds the mechanism, and the motor turns against the
-    hands."""
+    """The request is multiplied by this: -1 if the request is the torque that holds the mechanism, so that the motor
+    acts against the hands."""
     request_gain: Annotated[Gain, IN_FILE, answers(OSCILLATION, WRONG_SCALE)] = 1.0
-    """The torque at the wheel over the request; `rigloop check` says from which gain on the wheel would
-    sing."""
+    """The torque at the wheel divided by the request; `rigloop check` gives the gain at which the wheel would sing."""
     max_angle_rad: Annotated[Limit, IN_FILE, answers(RUNAWAY)]
     """An angle beyond plus and minus this trips the guard."""
     max_rate_rad_s: Annotated[Limit, IN_FILE, answers(RUNAWAY, WRONG_SIGN)]
     """A rate beyond plus and minus this trips the guard."""
     ramp_in_s: Annotated[RampIn, IN_S, answers(SUDDEN_TORQUE, RESTART)] = 0.5
-    """Once armed, the torque rises over this time."""
+    """After arming, the torque rises over this time."""
     ramp_out_s: Annotated[RampOut, IN_S, answers(SUDDEN_RELEASE)] = 0.02
     """After a trip or a stop the torque falls over this time."""
     reach: Annotated[Literal["axis", "group", "all"], answers(OTHER_AXIS)] = "all"
-    """A trip of this guard ends the torque of this axis alone, of those with the same `group`, or of all."""
+    """A trip of this guard ends the torque of this axis only, of the axes with the same `group`, or of all axes."""
     group: Annotated[Word, Field(examples=["pedals"]), answers(OTHER_AXIS)] | None = None
-    """The guard belongs to this group: a trip with the reach `group` of another of its guards ends this torque, too."""
+    """The guard belongs to this group: if another guard of the group with the reach `group` trips, this torque ends
+    too."""
     preset: Annotated[Literal["bench", "rig"], answers(STALE_COMMAND, FALSE_SENSOR, LOST_STOP)] = (
         "bench"
     )
-    """The times that follow are those of an ordinary machine with emulated or weak drives (`bench`), or the strict ones
-    of a tuned machine (`rig`). A key that is given wins over the preset."""
+    """The times below suit an ordinary machine with emulated or weak drives (`bench`), or are the strict times of a
+    tuned machine (`rig`). A given key overrides the preset."""
     sensor_hold_ms: (
         Annotated[Ms, IN_MS, UP_TO_A_DAY, Field(examples=[5.0]), answers(FALSE_SENSOR, LOST_BUS)]
         | None
     ) = None
-    """Bad samples are bridged for so long; by preset 50 ms (`bench`) or 5 ms (`rig`), or five periods if that is
+    """Bad samples are bridged for this time; by preset 50 ms (`bench`) or 5 ms (`rig`), or five periods if that is
     longer."""
     request_hold_ms: (
         Annotated[Ms, IN_MS, UP_TO_A_DAY, Field(examples=[3.0]), answers(WRONG_TORQUE)] | None
@@ -110,8 +110,8 @@ class GuardBlock(BlockTable):
     sensor_bucket_ms: (
         Annotated[Ms, IN_MS, UP_TO_A_DAY, Field(examples=[20.0]), answers(FALSE_SENSOR)] | None
     ) = None
-    """Bad time of the samples counts twice, and a good cycle takes a period away: more than this trips the guard. The
-    default is four times `sensor_hold_ms`."""
+    """More intermittent bad time than this trips the guard: time of bad samples counts twice, and each good cycle
+    subtracts a period. The default is four times `sensor_hold_ms`."""
     skip_bucket_ms: (
         Annotated[Ms, IN_MS, UP_TO_A_DAY, Field(examples=[10.0]), answers(STALE_COMMAND)] | None
     ) = None
@@ -128,9 +128,9 @@ class GuardBlock(BlockTable):
     heartbeat_timeout_ms: (
         Annotated[Limit, IN_MS, UP_TO_A_DAY, Field(examples=[200.0]), answers(LOST_STOP)] | None
     ) = None
-    """So long without a heartbeat of the supervisor trips the guard; by preset 1000 ms (`bench`) or 200 ms (`rig`)."""
+    """The guard trips after this time without a supervisor heartbeat; by preset 1000 ms (`bench`) or 200 ms (`rig`)."""
     rearm: Rearm | None = None
-    """The guard may arm again within a run; without this table a run whose torque has ended ends."""
+    """The guard may be rearmed within a run; without this table a run ends when its torque has ended."""
     reads: dict[SignalPath, SignalPath]
 
 
@@ -291,9 +291,10 @@ def _reach_mistakes(file: str, rig: Rig, name: str, config: GuardBlock) -> Itera
 
 
 IN_PORTS = (
-    Port("torque_request_nm", "Nm", "The torque that the model asks for.", usual="*/guide/torque_nm"),
+    Port("torque_request_nm", "Nm", "The torque that the model requests.", usual="*/guide/torque_nm"),
     Port(
-        "request_cycle", "1", "The cycle counter of the requesting task: a request is new when it moves.",
+        "request_cycle", "1", "The cycle counter of the requesting task: a request is new when the counter "
+                              "changes.",
         usual="loop/*/cycle",
     ),
     Port("request_fault", "1", "The fault of the requesting task.", usual="loop/*/fault"),
@@ -304,36 +305,38 @@ IN_PORTS = (
     Port("angle_rad", "rad", "The angle of the actuator.", usual="*/angle_rad"),
     Port("rate_rad_s", "rad/s", "The rate of the actuator.", usual="*/rate_rad_s"),
     Port("actuator_ready", "1", "1: the drive follows its command.", usual="*/operational"),
-    Port("heartbeat", "1", "A number of the supervisor that changes while it lives.", usual="supervisor/heartbeat"),
+    Port("heartbeat", "1", "A number that the supervisor changes while it is alive.", usual="supervisor/heartbeat"),
     Port("arm", "1", "Its rising edge arms the guard.", usual="supervisor/arm"),
-    Port("stop", "1", "1: the supervisor asks for zero torque.", usual="supervisor/stop"),
+    Port("stop", "1", "1: the supervisor requests zero torque.", usual="supervisor/stop"),
     Port("own_stop", "1", "1: the process was asked to stop.", usual="loop/TASK/stop"),
-    Port("own_block", "1", "The block that failed in the own task; bare: found by `own_fault`.", True),
-    Port("request_block", "1", "The block that failed in the requesting task; bare: found by `request_fault`.", True),
-    Port("delivered", "1", "1: this cycle's frame reached the drive; bare: found by the wiring.", True),
+    Port("own_block", "1", "The block that failed in the guard's own task; not wired: derived from `own_fault`.", True),
+    Port("request_block", "1", "The block that failed in the requesting task; not wired: derived from "
+                               "`request_fault`.", True),
+    Port("delivered", "1", "1: this cycle's frame reached the drive; not wired: derived from the wiring.", True),
 )  # fmt: skip
 OUT_PORTS = (
     Port("torque_nm", "Nm", "The torque for the drive."),
     Port("state", "1", "0 INIT, 1 READY, 2 RUNNING, 3 HOLD, 4 STOPPING, 5 FAULT."),
-    Port("safe", "1", "1: the torque is zero and stays so until armed."),
+    Port("safe", "1", "1: the torque is zero until the guard is armed."),
     Port("ramp", "1", "The gain of the ramp, 0 to 1."),
-    Port("waits_for", "1", "In INIT and FAULT the code of the trip that is not good."),
+    Port("waits_for", "1", "In INIT and FAULT, the code of the trip condition that still prevents arming."),
     Port("trip", "1", "The code of the first trip since arming."),
     Port("trip_value", None, "The value that tripped, in the unit of its limit."),
-    Port("trip_limit", None, "The limit that it passed."),
+    Port("trip_limit", None, "The limit that the value exceeded."),
     Port("trip_cycle", "1", "The cycle of the trip."),
     Port("trip_fault", "1", "The fault of the task in that cycle."),
     Port("trip_block", "1", "The block that failed in that cycle."),
     Port("trip_delivered", "1", "1: the frame of that cycle reached the drive."),
-    Port("gap_ms", "ms", "The request that the command follows was new so long ago."),
-    Port("longest_gap_ms", "ms", "The longest such time."),
-    Port("longest_gap_cycle", "1", "The cycle in which it ended."),
+    Port("gap_ms", "ms", "The age of the request that the command follows."),
+    Port("longest_gap_ms", "ms", "The largest such age."),
+    Port("longest_gap_cycle", "1", "The cycle in which this longest gap ended."),
     Port("gap_step_nm", "Nm", "The largest step of the command across a gap."),
     Port("gap_step_cycle", "1", "The cycle of that step."),
-    Port("active_ms", "ms", "The guard has followed the request for so long."),
-    Port("saturated_ms", "ms", "The request was at its limit for so long."),
-    Port("longest_saturated_ms", "ms", "The longest piece of it."),
-    Port("given_j", "J", "The work of the torque on the hands minus that of the hands on the motor, slowly forgotten."),
+    Port("active_ms", "ms", "The time for which the guard has followed the request."),
+    Port("saturated_ms", "ms", "The time for which the request was at its limit."),
+    Port("longest_saturated_ms", "ms", "The longest such time without interruption."),
+    Port("given_j", "J", "The work of the torque on the hands minus the work of the hands on the motor, with "
+                         "slow forgetting."),
     Port("most_given_j", "J", "The largest such work."),
 )  # fmt: skip
 

@@ -1,7 +1,7 @@
-"""One step of a generated multibody kernel: a mechanism, described in a file, becomes compiled code.
+"""One step of a generated multibody kernel: a mechanism that is described in a file becomes compiled code.
 
-Guides lead it along measured motion and give back the force or torque that this takes; inputs are its other signals.
-`docs/models/mechanisms.md` says how to describe one.
+Guides move the mechanism along a measured motion and return the force or torque that this needs; inputs are its other
+signals. `docs/models/mechanisms.md` explains how to describe a mechanism.
 """
 
 from __future__ import annotations

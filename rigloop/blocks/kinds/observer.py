@@ -1,7 +1,7 @@
 """A state observer of a mechanism: it estimates motion and unknown forces from sensors.
 
-Its model is generated with the mechanism, and its slopes are exact. `docs/models/observers.md` says which method to
-take.
+Its model is generated with the mechanism, and its Jacobians are exact. `docs/models/observers.md` explains which method
+to use.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ObserverBlock(observing.ObservingBlock):
 
     kind: Literal["observer"]
     method: Method = "errorEKF"
-    """The state is estimated by the observer that was published under this name."""
+    """The state is estimated by the published observer of this name."""
     sensors: Annotated[dict[observing.SensorName, observing.ObserverSensor], Field(min_length=1)]
     """Each sensor has a table of its own."""
     acceleration_noise: list[Positive]
@@ -47,10 +47,11 @@ class ObserverBlock(observing.ObservingBlock):
     start_std: list[Positive]
     """Each state has this standard deviation at the start."""
     start: Annotated[list[Real], Field(examples=[[0.0, 0.0, 0.0]])] | None = None
-    """Each state begins at this; the default is that of the mechanism's file."""
+    """Each state begins at this value; the default is that of the mechanism's file."""
     transition: Literal["published", "exact", "discrete", "held"] = "exact"
-    """The covariance is moved with the exact slopes of the accelerations, or as in the papers; fast modes need
-    `discrete`, the exponential of the slopes over a step, or `held`, the same from the start alone."""
+    """The covariance is propagated with the exact derivatives of the accelerations, or as in the papers. Fast modes
+    need `discrete`, which is the matrix exponential of the derivatives over a step, or `held`, which is the same
+    with the derivatives at the start."""
 
 
 def ports(table: Mapping[str, Any]) -> Ports | None:

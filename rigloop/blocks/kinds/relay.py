@@ -1,7 +1,7 @@
-"""The torque of a relay: `+torque_nm` where an angle is zero or more, `-torque_nm` where it is below.
+"""The torque of a relay: `+torque_nm` if an angle is zero or more, `-torque_nm` if it is below zero.
 
-It stands behind the model in `rigloop bench latency`: the time from a sign change of the encoder to the torque of the
-new sign is the latency of the rig.
+`rigloop bench latency` puts the relay after the model: the time from a sign change of the encoder to the torque with
+the new sign is the latency of the rig.
 """
 
 from __future__ import annotations

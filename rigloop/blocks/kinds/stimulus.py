@@ -1,8 +1,8 @@
-"""A signal that is added to a value for a while: on command, or from the cycle on in which a condition holds.
+"""A signal that is added to a value for some time: from a command, or from the cycle in which a condition holds.
 
-Each table `[stimuli.NAME]` of a rig becomes such a block, which is stepped just before the block that it acts on. Its
-signal is a block of the library, whose time begins with the stimulus; it ends on command, by `until` or after
-`duration_s`, and is exactly zero before and after.
+Each table `[stimuli.NAME]` of a rig becomes such a block, which is stepped just before the block on which it
+acts. Its signal comes from a library block, whose time begins with the stimulus. The stimulus ends on command, by
+`until` or after `duration_s`, and is exactly zero before and after.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ class StimulusBlock(BlockTable):
     limit: Annotated[Positive, Field(examples=[2.0])]
     """The signal stays within plus and minus this."""
     signal: Annotated[dict[str, Any], Field(examples=[{"kind": "sine", "frequency_hz": 2.0}])]
-    """The signal is that of a library block with its keys: `step`, `ramp`, `sine`, `sweep`, `noise` or `file`."""
+    """The signal comes from a library block with its keys: `step`, `ramp`, `sine`, `sweep`, `noise` or `file`."""
     when: Text | None = None
-    """It waits for this condition."""
+    """The stimulus waits for this condition."""
     until: Text | None = None
-    """It ends when this condition holds."""
+    """The stimulus ends when this condition holds."""
     duration_s: Annotated[PositiveS, Field(examples=[10.0])] | None = None
-    """It ends after this time."""
+    """The stimulus ends after this time."""
     waits_from: Literal["command", "start"] = "command"
-    """It begins, or waits for `when`, once it was commanded, or from the first cycle on (`start`)."""
+    """The stimulus begins, or waits for `when`, after a command (`command`), or from the first cycle (`start`)."""
     reads: dict[SignalPath, SignalPath]
 
 
@@ -54,15 +54,24 @@ def ports(table: Mapping[str, Any]) -> Ports:
     unit = unit if isinstance(unit, str) else None
     return Ports(
         (
-            Port("number", "1", "A new count begins it; the same one below zero ends it."),
-            Port("before", unit, "What it is added to; not wired: 0.", optional=True),
+            Port(
+                "number",
+                "1",
+                "A new count begins the stimulus; the same count with a minus sign ends it.",
+            ),
+            Port(
+                "before",
+                unit,
+                "The value to which the stimulus is added; not wired: 0.",
+                optional=True,
+            ),
             *(Port(port, None, "A signal of a condition.") for port in wires(table)),
         ),
         (
-            Port("value", unit, "What it was added to, and the stimulus."),
-            Port("added", unit, "The stimulus alone; 0 while it does not run."),
+            Port("value", unit, "The sum of the value and the stimulus."),
+            Port("added", unit, "The stimulus alone; 0 while it is not active."),
             Port("state", "1", ", ".join(f"{n}: {words}" for n, words in STATES.items()) + "."),
-            Port("begun", "1", "How often it has begun."),
+            Port("begun", "1", "The number of times that the stimulus has begun."),
         ),
     )
 

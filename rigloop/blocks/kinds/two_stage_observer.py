@@ -1,6 +1,6 @@
 """A two-stage observer: motion from encoders and accelerometers without forces, then forces from the motion.
 
-`docs/models/observers.md` says when it is better than a state observer: where forces are unknown and fast.
+It is better than a state observer if forces are unknown and fast; see `docs/models/observers.md`.
 """
 
 from __future__ import annotations
@@ -23,21 +23,23 @@ class TwoStageBlock(observing.ObservingBlock):
 
     kind: Literal["two_stage_observer"]
     sensors: dict[observing.SensorName, observing.ObserverSensor] = {}
-    """Each sensor has a table of its own; without one the motion is read."""
+    """Each sensor has a table of its own; without sensors the motion is read."""
     known_std: Annotated[
         dict[str, Positive], Field(examples=[{"force/motor/torque_nm": 0.05}])
     ] = {}
-    """Each measured force has this standard deviation; there are as many as unknown ones."""
+    """Each measured force has this standard deviation; there must be as many as there are unknown forces."""
     form: Literal["A", "B"] = "A"
-    """The dynamics are solved for the known forces (`A`) or the unknown ones (`B`); the others walk at random."""
+    """The dynamics are solved for the known forces (`A`) or the unknown ones (`B`); the other forces are random
+    walks."""
     balance_std: Annotated[
         dict[str, Positive], Field(examples=[{"force/motor/torque_nm": 0.1}])
     ] = {}
-    """The force that the dynamics give in a cycle has this standard deviation, for each force that is solved for."""
+    """The force that the dynamics give in a cycle has this standard deviation; one value for each force that is
+    solved for."""
     held_noise: Positive = 1.0
-    """An acceleration changes by this in a cycle with blind accelerometers."""
+    """An acceleration changes by this standard deviation in a cycle in which the accelerometers are blind."""
     least_sensitivity: Positive = 1e-3
-    """Below this sensitivity accelerometers are blind."""
+    """Accelerometers below this sensitivity count as blind."""
 
 
 def ports(table: Mapping[str, Any]) -> Ports | None:

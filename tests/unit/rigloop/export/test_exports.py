@@ -98,6 +98,19 @@ def test_mdf_reads_back_equal_in_asammdf(run, exported):
         assert events.timestamps[-1] == pytest.approx(0.005)
 
 
+def test_a_choice_of_signals_is_an_mdf_too(run, exported):
+    asammdf = pytest.importorskip("asammdf")
+    opened = rigloop.open_run(run)
+    options = ("--signals", STATE, "--between", "0.001", "0.003")
+    with asammdf.MDF(exported("mdf", *options)) as mdf:
+        kept = (opened.t_ns(STATE) >= 1_000_000) & (opened.t_ns(STATE) < 3_000_000)
+        assert np.array_equal(mdf.get(STATE).samples, opened[STATE][kept])
+        assert np.array_equal(mdf.get(STATE).timestamps, opened.t_ns(STATE)[kept] * 1e-9)
+        assert {channel.name for group in mdf.groups for channel in group.channels} == {
+            "time", STATE, "events",
+        }  # fmt: skip
+
+
 def test_mcap_reads_back_equal_and_is_packed(run, exported):
     reading = pytest.importorskip("mcap.reader")
     decoding = pytest.importorskip("mcap_ros2.decoder")

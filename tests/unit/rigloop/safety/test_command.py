@@ -40,7 +40,7 @@ def test_a_rig_is_shown_with_hazards_limits_and_stated_times(safety):
     assert done.exit_code == 0, done.output
     assert not [hazard.title for hazard in HAZARDS if hazard.title not in done.output]
     assert "heartbeat_timeout_ms 1000 blocks.guard" in " ".join(done.output.split())
-    assert "no safety function" in done.output
+    assert "not a safety function" in done.output
 
 
 def test_json_has_every_axis_with_its_own_times(safety):
@@ -74,7 +74,7 @@ def test_a_rig_without_torque_says_so(safety, tmp_path):
     rig.write_text(NO_TORQUE)
     done = safety(rig)
     assert done.exit_code == 0, done.output
-    assert "no guard, and so no torque" in " ".join(done.output.split())
+    assert "no guard and therefore no torque" in " ".join(done.output.split())
     assert "watchdog_ms 50 blocks.bus.terminals.io" in " ".join(done.output.split())
 
 

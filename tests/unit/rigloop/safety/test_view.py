@@ -15,7 +15,7 @@ def test_the_time_until_the_guard_asks_for_zero_says_so_and_what_the_drive_adds(
     loaded = load("steering_wheel")
     answers = [a for a in answers_of(loaded.rig) if a.fault.name == "al-error"]
     note = reactions(answers, None, "x").note
-    assert "until the guard asks for a torque of exactly zero" in note
+    assert "until the guard requests a torque of exactly zero" in note
     assert "0.2 ms later (guard)" in note
 
 

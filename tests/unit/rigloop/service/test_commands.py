@@ -145,7 +145,7 @@ def test_only_who_is_in_control_changes_something(played, ann, bob):
     taken = played.ask(bob, asked.Take, over=True)
     assert taken.before == "Ann (local)"
     assert played.told == [
-        ("steering_wheel", "control", "Bob (local) has taken control of steering_wheel over", ann)
+        ("steering_wheel", "control", "Bob (local) has taken over control of steering_wheel", ann)
     ]
     played.refused(ann, asked.Arm, Why.CONTROL, token=token)
     played.ask(bob, asked.Give, token=taken.token)

@@ -135,5 +135,5 @@ def test_a_controlled_mass_reaches_its_place_without_staying_error(shipped):
 
 
 def test_limits_the_wrong_way_round_are_refused(run):
-    with pytest.raises(ConfigError, match="upper = 1.0: must be > lower = 1"):
+    with pytest.raises(ConfigError, match=r"upper = 1\.0: must be > lower = 1"):
         run("pid", setpoint=[0.0], measured=[0.0], kp=1.0, lower=1.0, upper=1.0)
