@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable
@@ -86,6 +87,8 @@ def _comparison(part: str, text: str) -> Comparison:
     try:
         number = float(found["number"])
     except ValueError:
-        raise ConditionError(f"{text!r}: {found['number']!r} is not a number") from None
+        number = math.nan
+    if not math.isfinite(number):
+        raise ConditionError(f"{text!r}: {found['number']!r} is not a finite number")
     path = found["plain"] or found["size"]
     return Comparison(path, found["size"] is not None, found["operator"], number)

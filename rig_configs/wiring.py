@@ -185,6 +185,7 @@ def _what_to_wire(port: Port, of: _Block, writer: Mapping[str, Writer]) -> str:
         return "wire this port to a signal"
     # signals go down a file: the last ones are the nearest
     alike = [path for path in reversed(good) if writer[path].unit is not None]
+    alike.sort(key=lambda path: writer[path].unit != port.unit)  # a torque before an energy
     named = ", such as " + ", ".join(alike[:MOST_NAMED]) if alike else ""
     return f"wire it to a signal in {port.unit}{named}"
 

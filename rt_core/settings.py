@@ -103,6 +103,10 @@ def wrong_of(error: ValidationError) -> list[Wrong]:
     ]
 
 
+TABLE_TYPES = ("dict_type", "mapping_type", "model_type", "model_attributes_type")
+"""Of pydantic's errors: the value is no table, which each says in words of Python."""
+
+
 def problem_of(detail: Mapping[str, Any]) -> tuple[str, str]:
     """Return the problem and the remedy of one of pydantic's errors."""
     if detail["type"] in ("too_long", "too_short"):
@@ -112,6 +116,8 @@ def problem_of(detail: Mapping[str, Any]) -> tuple[str, str]:
     if detail["type"] == "value_error":
         error = detail["ctx"]["error"]
         return (error.problem, error.remedy) if isinstance(error, Refusal) else (str(error), "")
+    if detail["type"] in TABLE_TYPES:
+        return "input should be a table", ""
     return detail["msg"][0].lower() + detail["msg"][1:], ""
 
 

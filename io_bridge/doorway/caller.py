@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 import weakref
 from pathlib import Path
 from typing import Self
@@ -16,6 +17,8 @@ from io_bridge.doorway.local_socket import IPC, DoorError, is_served
 QUEUED = 1000
 LINGER_MS = 200
 HEARTBEAT_MS = 2000
+LOOK_S = 0.5  # so often who waits looks if anybody listens there
+LAST_WORDS_S = 0.1
 
 
 class Caller:
@@ -86,11 +89,36 @@ class Caller:
             raise DoorError(f"{self.endpoint}: the service takes nothing") from None
 
     def receive(self, timeout_s: float) -> bytes | None:
-        """Return the next message that is not empty, or None after a time."""
-        if not self._socket.poll(max(0, round(1e3 * timeout_s))):
+        """Return the next message that is not empty, or None after a time.
+
+        Raises
+        ------
+        DoorError
+            Nobody listens at the local socket any more, so that nothing will come.
+        """
+        if not self._is_ready(timeout_s):
             return None
         parts = self._socket.recv_multipart()
         return parts[0] if len(parts) == 1 else b""
+
+    def _is_ready(self, timeout_s: float) -> bool:
+        """Wait for a message, in pieces: a service that was killed says no good-bye."""
+        until = time.monotonic() + timeout_s
+        path = Path(self.endpoint.removeprefix(IPC)) if self.endpoint.startswith(IPC) else None
+        while (left_s := until - time.monotonic()) > LOOK_S:
+            if self._polled(LOOK_S):
+                return True
+            if path is not None and not is_served(path):
+                if self._polled(LAST_WORDS_S):
+                    return True
+                raise DoorError(
+                    f"{path}: nobody listens there any more: the service has ended, or was killed; "
+                    "`rigloop serve RIG` starts one"
+                )
+        return self._polled(left_s)
+
+    def _polled(self, timeout_s: float) -> bool:
+        return bool(self._socket.poll(max(0, round(1e3 * timeout_s))))
 
 
 def _hang_up(socket: zmq.Socket[bytes], context: zmq.Context[zmq.Socket[bytes]]) -> None:

@@ -100,7 +100,7 @@ class ServiceClient:
         Raises
         ------
         ServiceError
-            It was refused.
+            It was refused, or the service has ended meanwhile.
         TimeoutError
             There was no answer.
         """
@@ -171,7 +171,10 @@ class ServiceClient:
         """Take messages in until one is it, which is returned; a refusal is raised."""
         until = time.monotonic() + timeout_s
         while True:
-            raw = self._caller.receive(until - time.monotonic())
+            try:
+                raw = self._caller.receive(until - time.monotonic())
+            except DoorError as error:
+                raise ServiceError(str(error)) from None
             if raw is None:
                 return None
             if not raw:

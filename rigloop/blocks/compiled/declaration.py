@@ -52,21 +52,32 @@ class Parameter(Section):
     unit: str = "1"
     default: Number | list[Real] | str | None = None  # without one the rig must give it
     example: Number | list[Real] | str | None = None  # of a key without a default, for its page
-    least: Number | None = None
-    most: Number | None = None
-    above: Number | None = None
-    below: Number | None = None
+    # of a number also the name of another number of the block
+    least: Number | str | None = None
+    most: Number | str | None = None
+    above: Number | str | None = None
+    below: Number | str | None = None
     # of a list
     fewest: Annotated[int, Field(ge=0, le=MOST_LIST)] = 1
     longest: Annotated[int, Field(ge=1, le=MOST_LIST)] = 1000
     rising: bool = False
     length: str | None = None  # that of another list, or the product of two: "x * y"
     choices: list[str] = Field([], max_length=64)
+    unit_of: dict[str, str] = Field({}, max_length=64)  # by choice: what `unit` has to come to
     columns: list[str] = Field([], max_length=8)  # the first one rises, where `rising`
 
     @property
     def limits(self) -> list[tuple[str, float]]:
         """Limits of each number, in words."""
+        return [(sign, x) for sign, x in self._limits if not isinstance(x, str)]
+
+    @property
+    def relations(self) -> list[tuple[str, str]]:
+        """Other parameters that limit this one, in words."""
+        return [(sign, x) for sign, x in self._limits if isinstance(x, str)]
+
+    @property
+    def _limits(self) -> list[tuple[str, float | str]]:
         named = ((">=", self.least), ("<=", self.most), (">", self.above), ("<", self.below))
         return [(sign, limit) for sign, limit in named if limit is not None]
 

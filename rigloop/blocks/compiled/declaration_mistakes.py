@@ -119,8 +119,20 @@ def _unit_mistakes(
 def _parameter_mistakes(key: str, parameter: Parameter, whole: Declaration) -> Iterator[Found]:
     kind = parameter.type
     numeric = kind in ("number", "whole", "list")
-    if not numeric and parameter.limits:
+    if not numeric and (parameter.limits or parameter.relations):
         yield key, f"a {kind} has no limits", "take them out"
+    numbers = [name for name, p in whole.parameters.items() if p.type in ("number", "whole")]
+    for _, other in parameter.relations:
+        if kind == "list" or other not in numbers or whole.parameters[other] is parameter:
+            problem = f"{other!r} is no other number of this block"
+            yield f"{key}", problem, "limit a number by a number, or by another one's name"
+    for choice, unit in parameter.unit_of.items():
+        if choice not in parameter.choices:
+            yield f"{key}.unit_of.{choice}", "is no choice", "take it out"
+        try:
+            units.parse(unit)
+        except Refusal as error:
+            yield f"{key}.unit_of.{choice}", error.problem, error.remedy
     if bool(parameter.choices) != (kind == "choice"):
         yield (
             f"{key}.choices",
@@ -162,11 +174,12 @@ def _state_mistakes(declaration: Declaration) -> Iterator[Found]:
                 problem = "is neither a number nor a whole parameter"
                 yield f"state.{name}.size", problem, "write 4, or the name of a parameter"
                 continue
-            if not (parameter.least or 0) >= 1 or parameter.most is None:
+            limits = dict(parameter.limits)
+            if not limits.get(">=", 0) >= 1 or "<=" not in limits:
                 problem = f"parameters.{size} has no least of 1 or more, or no most"
                 yield f"state.{name}.size", problem, "give it both"
                 continue
-            size = int(parameter.most)
+            size = int(limits["<="])
         words += size or 1
     if words > MOST_STATE_WORDS:
         problem = f"{words} numbers, at most {MOST_STATE_WORDS}"

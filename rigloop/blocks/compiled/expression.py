@@ -72,7 +72,10 @@ def _walk(node: ast.expr, names: Collection[str]) -> str:
             if len(args) != count:
                 raise ExpressionMistake(f"{name}() takes {count} argument{'s' * (count > 1)}")
             return f"{function}({', '.join(_walk(arg, names) for arg in args)})"
-    raise ExpressionMistake(f"{ast.unparse(node)[:80]!r} is not arithmetic of the inputs")
+    what = f"{ast.unparse(node)[:80]!r} is not arithmetic of the inputs"
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitXor | ast.Pow):
+        what += f" (a power is written u1**2, with a whole number from 1 to {MOST_POWER})"
+    raise ExpressionMistake(what)
 
 
 def _constant(number: float) -> str:

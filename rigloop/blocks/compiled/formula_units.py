@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from codegen.system.syntax import SyntaxMistake, parsed
 from rig_configs.units import ONE, Unit, parse
+from rigloop.blocks.compiled.expression import MOST_POWER
 from rt_core.settings import Refusal
 
 RAD = parse("rad")
@@ -54,7 +55,8 @@ def _unit(node: ast.expr, units: Mapping[str, Unit | None]) -> Unit | None:
             return _unit(operand, units)
         case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=int() as power)):
             base = _unit(left, units)
-            return None if base is None else base**power
+            # a larger power is refused by those who compile it, and would fill the memory with its scale
+            return base**power if base is not None and 1 <= power <= MOST_POWER else None
         case ast.BinOp(left=left, op=op, right=right):
             one, other = _unit(left, units), _unit(right, units)
             if isinstance(op, ast.Add | ast.Sub):

@@ -258,8 +258,10 @@ def _field(parameter: Parameter) -> Any:
         given = {words[sign]: limit for sign, limit in parameter.limits}
     if parameter.default is not None:
         given["default"] = parameter.default
-    unit = "" if parameter.unit == "1" else f" [{parameter.unit}]"
-    return Field(description=f"{parameter.about.rstrip('.')}{unit}.", **given)
+    notes = [] if parameter.unit == "1" else [parameter.unit]
+    notes += [f"{sign} {other}" for sign, other in parameter.relations]
+    noted = f" [{', '.join(notes)}]" if notes else ""
+    return Field(description=f"{parameter.about.rstrip('.')}{noted}.", **given)
 
 
 def find_declarations(folder: Path) -> dict[str, list[Path]]:

@@ -80,8 +80,10 @@ def _value(value: object) -> str:
 
 
 def _limits(parameter: Parameter) -> str:
+    limits = [(sign, f"{x:g}") for sign, x in parameter.limits]
     words = [
-        f"{sign.replace('<', '&lt;').replace('>', '&gt;')} {x:g}" for sign, x in parameter.limits
+        f"{sign.replace('<', '&lt;').replace('>', '&gt;')} {x}"
+        for sign, x in [*limits, *parameter.relations]
     ]
     if parameter.choices:
         words.append("one of " + ", ".join(parameter.choices))

@@ -51,6 +51,11 @@ def falling(values: list[float]) -> Iterator[str]:
             return
 
 
+def holds(value: float, sign: str, limit: float) -> bool:
+    """Decide if a value is on the side of its limit that `>=`, `<=`, `>` or `<` says."""
+    signs = {">=": float.__ge__, "<=": float.__le__, ">": float.__gt__, "<": float.__lt__}
+    return signs[sign](float(value), float(limit))
+
+
 def _broken(parameter: Parameter, value: float) -> list[tuple[str, float]]:
-    holds = {">=": float.__ge__, "<=": float.__le__, ">": float.__gt__, "<": float.__lt__}
-    return [(s, limit) for s, limit in parameter.limits if not holds[s](float(value), float(limit))]
+    return [(s, limit) for s, limit in parameter.limits if not holds(value, s, limit)]

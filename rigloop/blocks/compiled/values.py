@@ -15,7 +15,7 @@ from rig_configs.named_files import SAMPLES
 from rig_configs.numbers import number_problem
 from rigloop.blocks.compiled.declaration import MOST_LIST, Declaration, Parameter
 from rigloop.blocks.compiled.expression import ExpressionMistake, c_text
-from rigloop.blocks.compiled.parameter_values import falling, value_problems
+from rigloop.blocks.compiled.parameter_values import falling, holds, value_problems
 
 # number, whole number or index of a choice; list; columns of samples; C text of an expression
 Values = Mapping[str, Any]
@@ -61,6 +61,11 @@ def value_mistakes(
         where = f"blocks.{name}.{key}"
         for problem in value_problems(parameter, value):
             yield Mistake(file, where, problem, f"in {parameter.unit}", value)
+        for sign, other in parameter.relations:
+            limit = table.get(other, declaration.parameters[other].default)
+            if _are_numbers(value, limit) and not holds(value, sign, limit):
+                remedy = f"in {parameter.unit}; raise one or lower the other"
+                yield Mistake(file, where, f"must be {sign} {other} = {limit:g}", remedy, value)
         if parameter.length is not None:
             yield from _length_mistakes(file, where, declaration, parameter, table, value)
         if parameter.type == "samples":
@@ -79,6 +84,10 @@ def value_mistakes(
             except ExpressionMistake as error:
                 remedy = f"arithmetic of {', '.join(declaration.inputs)}"
                 yield Mistake(file, where, str(error), remedy, value)
+
+
+def _are_numbers(*values: object) -> bool:
+    return all(isinstance(x, int | float) and not isinstance(x, bool) for x in values)
 
 
 def _length_mistakes(

@@ -26,6 +26,7 @@ from rigloop.blocks.compiled.kind import (
     wired_parameters,
 )
 from rigloop.blocks.compiled.trust import LIBRARY
+from rigloop.blocks.compiled.unit_rule import unit_rule
 from rigloop.blocks.compiled.unit_solve import solve_units
 from rigloop.blocks.kind import BlockKind, Making, Stage
 from rt_core.settings import Refusal, Wrong
@@ -129,6 +130,10 @@ def _units(
         for port, unit in wired.items()
         if port in kind.declared.declaration.inputs
     }
+    # a port that has to be wired, and is not, may have any unit
+    for port, one in kind.declared.declaration.inputs.items():
+        if one.otherwise is None:
+            given.setdefault(port, None)
     try:
         key = units.parse(table["unit"]) if isinstance(table.get("unit"), str) else None
     except ValueError:  # is a mistake of the block
@@ -142,9 +147,10 @@ def _clashes(
     wired: Mapping[str, str | None],
     known: Mapping[str, units.Unit | None],
 ) -> Iterator[Wrong]:
-    """Find formulas that add what is not alike, or give another unit than the block's output has."""
+    """Find choices and formulas whose units are not those of what is wired, and of the block's output."""
     (wanted,) = {known[port.name] for port in kind.writes()} if len(kind.writes()) == 1 else (None,)
     given = {port: known.get(port) for port, unit in wired.items() if unit is not None}
+    yield from _choice_clashes(kind, table, known)
     for name, parameter in kind.declared.declaration.parameters.items():
         if parameter.type != "expression" or not isinstance(table.get(name), str):
             continue
@@ -152,11 +158,44 @@ def _clashes(
             yield Wrong(name, table[name], clash)
 
 
+def _choice_clashes(
+    kind: CompiledKind, table: Mapping[str, Any], known: Mapping[str, units.Unit | None]
+) -> Iterator[Wrong]:
+    """Find choices, such as a conversion, that have a unit, and not the one that the ports ask for."""
+    declaration = kind.declared.declaration
+    ports = {**declaration.inputs, **declaration.outputs}
+    for name, parameter in declaration.parameters.items():
+        choice = table.get(name, parameter.default)
+        if not isinstance(choice, str) or choice not in parameter.unit_of:
+            continue
+        rule = unit_rule(parameter.unit, ports)
+        asked: units.Unit | None = units.ONE
+        for factor in rule.factors:
+            unit = known[factor.name] if factor.is_port else units.parse(factor.name)
+            asked = None if unit is None or asked is None else asked * unit**factor.power
+        if asked is None or asked == units.parse(parameter.unit_of[choice]):
+            continue
+        at = " and ".join(f"{port} in {known[port]}" for port in rule.ports)
+        problem = f"is a factor of {parameter.unit_of[choice]}, and {at} ask for one of {asked}"
+        yield Wrong(name, choice, problem, "take another one, or give the output another unit")
+
+
 def _port(port: DeclaredPort, known: Mapping[str, units.Unit | None]) -> Port:
     unit = known[port.name]
     if port.unit.kind == "any":  # whatever is wired there
         unit = None
-    return Port(port.name, None if unit is None else str(unit), port.about, port.optional)
+    return Port(port.name, _spelled(unit), port.about, port.optional)
+
+
+def _spelled(unit: units.Unit | None) -> str | None:
+    """Return the text of a unit; None: nobody knows it, or a chain of products has made one that no text can have."""
+    if unit is None:
+        return None
+    try:
+        units.parse(str(unit))
+    except Refusal:
+        return None
+    return str(unit)
 
 
 class _Library(Mapping[str, BlockKind]):

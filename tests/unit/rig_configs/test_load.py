@@ -118,6 +118,10 @@ def test_two_writers_of_a_signal_are_named(tmp_path):
         (("rated_torque_nm = 6.0", "rated_torque_nm = -6.0"), "greater than or equal to 0.000001"),
         (('title = "one drive, one filter"', "title = 3"), "valid string"),
         (('title = "one drive, one filter"', "title = "), "not TOML"),
+        (
+            ('reads = { torque_nm = "wheel/angle_rad" }', "reads = 3"),
+            "reads = 3: input should be a table",
+        ),
     ],
 )
 def test_each_mistake_is_told(tmp_path, change, words):

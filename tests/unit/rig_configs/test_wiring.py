@@ -60,6 +60,17 @@ def test_all_of_them_come_at_once(tmp_path):
     assert sum("writes the signal in rad/s^2" in mistake for mistake in found) == 2
 
 
+def test_a_bare_port_for_a_torque_names_torques_before_energies(tmp_path):
+    wire = next(
+        row
+        for row in OBSERVER.splitlines()
+        if "bus/wheel/torque_actual_nm" in row and "input/" in row
+    )
+    (mistake,) = told(tmp_path, wire, "", OBSERVER)
+    assert "missing; wire it to a signal in Nm, such as" in mistake
+    assert "_j" not in mistake.partition("such as")[2]
+
+
 def test_what_else_is_wrong_with_the_rig_comes_with_them(tmp_path):
     command = '"wheel/torque_nm" = "{}"'
     found = told(tmp_path, command.format("guard/torque_nm"), command.format("wheel/angle_rad"))

@@ -64,6 +64,17 @@ def test_a_second_service_of_a_name_is_refused_and_a_dead_one_followed(door, hom
         third.open_local(local_socket.local_endpoint("dead"))
 
 
+def test_who_waits_for_a_service_that_was_killed_hears_of_it_soon(home):
+    # a killed process leaves the file of its socket, and says nothing: so does a listener that is closed
+    local_socket.private_folder(home / "rigloop")
+    with socket.socket(socket.AF_UNIX) as dying:
+        dying.bind(str(home / "rigloop" / "lab.sock"))
+        dying.listen(100)
+        caller = Caller(local_socket.local_endpoint("lab"))
+    with caller, pytest.raises(DoorError, match=r"lab.sock: nobody listens there any more"):
+        caller.receive(600.0)
+
+
 def test_a_file_that_is_no_socket_is_left_alone(home):
     local_socket.private_folder(home / "rigloop")
     path = home / "rigloop" / "lab.sock"

@@ -1,5 +1,7 @@
 """Blocks of the library in a rig: checked, with units that go through them, composed and stepped."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -119,6 +121,106 @@ def test_a_formula_whose_units_fit_or_are_not_known_is_no_mistake(write, formula
     with pytest.raises(ConfigError) as caught:
         load(write('kind = "gain"', EXPRESSION.format(formula, unit) + 'kind = "gain"'))
     assert not [m for m in caught.value.mistakes if "formula" in m.key]
+
+
+OTHER = """kind = "{}"
+{}
+[blocks.second]
+"""
+
+
+def told(path):
+    with pytest.raises(ConfigError) as caught:
+        load(path)
+    return [str(mistake) for mistake in caught.value.mistakes]
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ('conversion = "mm_to_m"\nunit = "Nm"', "is a factor of m/mm, and y in Nm and u in Nm ask for one of 1"),
+        ('conversion = "deg_to_rad"\nunit = "rad"', "is a factor of rad/deg, and y in rad and u in Nm ask for"),
+        ('conversion = "one_to_percent"\nunit = "Nm"', "is a factor of %, and"),
+    ],
+)  # fmt: skip
+def test_a_conversion_between_other_units_than_those_of_its_ports_is_a_mistake(write, keys, words):
+    wrong = OTHER.format("convert", keys + '\nreads = { u = "torque/y" }')
+    found = told(write('kind = "gain"', wrong + 'kind = "gain"'))
+    assert any("blocks.angle.conversion = " in line and words in line for line in found)
+
+
+@pytest.mark.parametrize(
+    ("keys", "signal"),
+    [
+        ('conversion = "m_to_mm"\nunit = "mNm"', "torque/y"),  # the prefix is what it converts
+        ('conversion = "rad_to_turns"\nunit = "rev s"', "area/y"),
+        ('conversion = "rad_s_to_rpm"\nunit = "rev/min"', "turn/y"),
+        ('conversion = "m_s_to_km_h"\nunit = "km/h"', "run/y"),
+        ('conversion = "by_factor"\nfactor = 3.0\nunit = "N"', "torque/y"),
+    ],
+)
+def test_a_conversion_between_the_units_of_its_ports_is_none(write, keys, signal):
+    sources = [
+        f'[blocks.{name}]\nkind = "sine"\nfrequency_hz = 1.0\nunit = "{unit}"'
+        for name, unit in (("turn", "rad/s"), ("run", "m/s"))
+    ]
+    block = f'[blocks.other]\nkind = "convert"\n{keys}\nreads = {{ u = "{signal}" }}'
+    new = "\n".join([*sources, block, "[blocks.angle]"])
+    found = told(write("[blocks.angle]", new))  # no task steps them
+    assert not [line for line in found if ".conversion = " in line]
+
+
+@pytest.mark.parametrize(
+    ("kind", "keys", "words"),
+    [
+        ("limiter", "lower = 1.0\nupper = -1.0", "upper = -1.0: must be >= lower = 1; in as u"),
+        ("hysteresis", "lower = 1.0\nupper = 1.0", "upper = 1.0: must be > lower = 1"),
+        ("integrator", "lower = 1.0", "initial = 0.0: must be >= lower = 1"),
+        ("integrator", "upper = 1.0\ninitial = 2.0", "initial = 2.0: must be <= upper = 1"),
+    ],
+)
+def test_limits_that_contradict_each_other_are_told_before_anything_is_compiled(
+    write, kind, keys, words
+):
+    wrong = OTHER.format(kind, keys + '\nreads = { u = "torque/y" }')
+    found = told(write('kind = "gain"', wrong + 'kind = "gain"'))
+    assert any(f"blocks.angle.{words}" in line for line in found)
+
+
+def test_a_power_that_is_too_large_is_refused_at_once_also_of_a_unit_with_a_prefix(write):
+    # its unit, to the power, would have a number of three thousand million digits
+    wrong = OTHER.format(
+        "expression", 'formula = "u1**999999999"\nunit = "rad"\nreads = { u1 = "torque/y" }'
+    )
+    path = write('kind = "gain"', wrong + 'kind = "gain"')
+    text = (file := Path(path)).read_text().replace('unit = "Nm"', 'unit = "mNm"')
+    file.write_text(text)
+    found = [line for line in told(path) if "formula" in line]
+    assert found == [line for line in found if "a power must be 1 to 12" in line] != []
+
+
+def test_a_power_in_another_spelling_is_told_how_to_be_written(write):
+    wrong = OTHER.format("expression", 'formula = "u1^2"\nunit = "1"\nreads = { u1 = "torque/y" }')
+    found = told(write('kind = "gain"', wrong + 'kind = "gain"'))
+    assert any("a power is written u1**2" in line for line in found)
+
+
+def test_a_chain_of_squares_has_a_unit_until_no_text_can_have_it(write):
+    chain = [
+        f'[blocks.p{n}]\nkind = "product"\nreads = {{ u1 = "{one}", u2 = "{one}" }}'
+        for n, one in enumerate(["torque/y", *(f"p{n}/y" for n in range(12))])
+    ]
+    names = ", ".join(f'"p{n}"' for n in range(13))
+    path = write('blocks = ["torque",', f'blocks = ["torque", {names},')
+    Path(path).write_text(Path(path).read_text() + "\n".join(chain))
+    units = {signal.path: signal.unit for signal in signals_of(load(path).rig)}
+    assert units["p0/y"] == "Nm^2"
+    assert units["p12/y"] is None
+
+
+def test_a_port_that_was_forgotten_gives_no_second_mistake_about_a_unit(write):
+    (mistake,) = told(write('reads = { u = "angle/y" }', "reads = {}"))
+    assert "blocks.smooth.reads.u: missing" in mistake
 
 
 def test_units_go_through_blocks_that_keep_or_turn_them(write):

@@ -62,6 +62,28 @@ def test_a_value_of_two_types_is_refused_once_by_its_own_key(write_block):
     assert "state.big.size = 1.5: input should be a valid integer or a valid string" in told
 
 
+def test_a_number_is_limited_by_another_number_of_the_block_alone(write_block):
+    limits = 'least = "other"\n[parameters.other]\nabout = "A number."\ndefault = 1.0\n'
+    assert read_declared(write_block(GOOD + limits, SOURCE)).declaration.parameters[
+        "k"
+    ].relations == [(">=", "other")]
+    for wrong in ('least = "k"\n', 'above = "gone"\n', 'most = "u"\n'):
+        (mistake,) = refused(write_block(GOOD + wrong, SOURCE))
+        assert "parameters.k: '" in mistake
+        assert "is no other number of this block" in mistake
+
+
+def test_only_choices_have_units_of_their_own(write_block):
+    choice = (
+        '[parameters.way]\nabout = "Which."\ntype = "choice"\nchoices = ["up"]\ndefault = "up"\n'
+    )
+    units = "unit_of = {{ {} }}\n"
+    (one,) = refused(write_block(GOOD + choice + units.format('down = "m"'), SOURCE))
+    assert "parameters.way.unit_of.down: is no choice" in one
+    (one,) = refused(write_block(GOOD + choice + units.format('up = "furlong"'), SOURCE))
+    assert "parameters.way.unit_of.up: 'furlong': no unit 'furlong' is known" in one
+
+
 def test_too_many_ports_are_counted(write_block):
     ports = "".join(f'[inputs.p{i}]\nunit = "1"\nabout = "In."\n' for i in range(800))
     (told,) = refused(write_block(GOOD + ports, SOURCE))

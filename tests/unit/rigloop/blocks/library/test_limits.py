@@ -26,7 +26,7 @@ def test_limiter(run):
     [("limiter", 2.0, 1.0), ("hysteresis", 1.0, 1.0), ("hysteresis", 2.0, 1.0)],
 )
 def test_thresholds_the_wrong_way_round_are_refused_in_words(run, kind, lower, upper):
-    with pytest.raises(ConfigError, match=r"lower is (above|not below) upper"):
+    with pytest.raises(ConfigError, match=rf"upper = {upper}: must be >=? lower = {lower:g}"):
         run(kind, u=[0.0], lower=lower, upper=upper)
 
 
