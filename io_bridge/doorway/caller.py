@@ -83,7 +83,7 @@ class Caller:
         try:
             self._socket.send(raw, zmq.DONTWAIT)
         except zmq.Again:
-            raise DoorError(f"{self.endpoint}: the service takes nothing") from None
+            raise DoorError(f"{self.endpoint}: the service accepts no message") from None
 
     def receive(self, timeout_s: float) -> bytes | None:
         """Return the next message that is not empty, or None after a time."""
@@ -109,5 +109,5 @@ def _check_owner(path: Path) -> None:
         raise DoorError(f"{path}: is no socket of this user")
     if not is_served(path):
         raise DoorError(
-            f"{path}: nobody listens there: its service was killed; `rigloop serve RIG` starts one"
+            f"{path}: no service listens there: it was killed; `rigloop serve RIG` starts one"
         )

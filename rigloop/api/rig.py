@@ -114,7 +114,7 @@ class Rig:
                 found._watched, found._name = watched, watched.name
                 return found
             watched.close()
-        which = "no run of yours goes on" if to is None else f"{to}: this run does not go on"
+        which = "you have no active run" if to is None else f"{to}: this run is not active"
         raise NotRunningError(f"{which}; start one with Rig(...).start(), or `rigloop run`")
 
     @classmethod

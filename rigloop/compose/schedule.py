@@ -197,7 +197,7 @@ def _too_busy(loaded: LoadedRig, loads: Sequence[Load]) -> Iterator[Mistake]:
         longest = max((load for load in loads if load.core == core), key=lambda o: o.spun_ns)
         problem = (
             f"work and spin of {' and '.join(names)} take up to {100 * share:.0f} % of core {core}: at most "
-            f"{100 * MOST_DUTY:.0f} %, beyond which the kernel takes real time away"
+            f"{100 * MOST_DUTY:.0f} %, because the kernel throttles real-time threads above that"
         )
         less = int(longest.spun_ns - (share - MOST_DUTY) * longest.period_ns) // 1000
         remedy = f"spin at most {less}" if less >= 0 else "put one of them on another core"

@@ -263,7 +263,7 @@ def _unknown(
 
 def _not_allowed(name: str, value: object, one: Target, in_control: bool) -> Iterator[LiveMistake]:
     if one.who == "control" and not in_control:
-        problem = 'may be changed by whoever is in control only (who = "control")'
+        problem = 'may be changed only by the client in control (who = "control")'
         yield LiveMistake(name, value, problem, "take control first")
 
 

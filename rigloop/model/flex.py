@@ -161,7 +161,7 @@ def _table(body: FlexBody) -> Table:
         f"a step of that length follows a mode with {FOLLOWED} steps a period"
     )
     return Table(
-        [*heads, *figures("step ms")], rows, "modes, and what of the body moves with them", note
+        [*heads, *figures("step ms")], rows, "modes, and the moving parts of the body", note
     )
 
 

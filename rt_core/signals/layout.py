@@ -50,7 +50,7 @@ class CutError(TableError):
 
     def __init__(self, path: str, found: int | None = None, total: int | None = None) -> None:
         left = "" if found is None else f": {found} of {total} bytes are left"
-        super().__init__(f"{path}: was cut short by something else while it was in use{left}")
+        super().__init__(f"{path}: was truncated by another program while it was in use{left}")
 
 
 @dataclass(frozen=True)

@@ -154,7 +154,7 @@ def test_a_replay_that_is_killed_twice_goes_on_to_the_same_end(log, tmp_path):
     assert 0 < rows < len(open_record(unstopped / "estimation.npy"))
     (run,) = call("runs", tmp_path / "b")["runs"]
     assert (run["state"], run["verdict"]) == ("interrupted", "bad")
-    assert "--resume` goes on from its last place" in run["reasons"][0]
+    assert "--resume` continues from its last saved position" in run["reasons"][0]
     assert "--resume" in call("report", folder, code=2)["mistakes"][0]
     killed(("replay", folder, "--resume"), after=9)
     assert call("replay", folder, "--resume")["good"]
@@ -200,7 +200,7 @@ def test_what_cannot_be_gone_on_with_is_refused(log, tmp_path, monkeypatch):
         return words
 
     with only_one(folder):
-        assert "still goes on" in refused()
+        assert "still running" in refused()
     with monkeypatch.context() as patched:
         patched.setattr(stepped_log, "_hash_of", lambda images: b"other bits")
         assert "other bits" in refused()

@@ -85,7 +85,7 @@ with SignalTable.create(path, plan) as table, SignalTable.attach(path, writable=
             told.append(str(error))
     loop.stop()
     ring.close()
-    print(len(told), all("was cut short by something else" in words for words in told), other.cut)
+    print(len(told), all("was truncated by another program" in words for words in told), other.cut)
 with SignalTable.create(path + "2", plan) as table:
     print(table.cut, table.value("loop/fast/cycle"), flush=True)
 os.kill(os.getpid(), 7)
