@@ -159,8 +159,8 @@ def _examine_axis(loaded: LoadedRig, tell: Callable[[str], None], axis: str | No
         mistakes = (Mistake(file, key, *_sings(least), least.request_gain),)
     elif least.limit is not None and least.ratio < ENOUGH:
         notes.append(
-            f"{key} = {least.request_gain:g}: with hands {least.hands} the {path.drive} sings from {least.limit:.3g} "
-            f"on, at {least.frequency_hz:.3g} Hz: a margin of {least.ratio:.2f}, {ENOUGH:g} is good practice"
+            f"{key} = {least.request_gain:g}: with hands {least.hands} the {path.drive} sings above {least.limit:.3g}, "
+            f"at {least.frequency_hz:.3g} Hz: a margin of {least.ratio:.2f}, {ENOUGH:g} is good practice"
         )
     return Examined(tuple(margins), mistakes, tuple(notes))
 
@@ -215,7 +215,7 @@ def in_words(margins: tuple[HandsMargin, ...]) -> list[str]:
             continue
         delay = "more than 100 ms" if m.delay_ms is None else f"{m.delay_ms:.3g} ms"
         lines.append(
-            f"{whose}hands {m.hands}: {m.live or 'gain'} {m.request_gain:g}, the {m.turned} sings from {m.limit:.3g} "
-            f"on, at {m.frequency_hz:.3g} Hz; it bears {delay} of further delay"
+            f"{whose}hands {m.hands}: {m.live or 'gain'} {m.request_gain:g}, the {m.turned} sings above "
+            f"{m.limit:.3g}, at {m.frequency_hz:.3g} Hz; it tolerates {delay} of additional delay"
         )
     return lines

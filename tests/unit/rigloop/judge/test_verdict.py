@@ -291,7 +291,7 @@ def test_losses_before_op_are_in_manifest_and_report_and_decide_nothing(judge, t
     assert outcome.good
     found = read_manifest(tmp_path).bringup
     assert (found.to_op_s, found.lost, found.late) == (8.25, 211, 3)
-    said = "211 frames lost, 3 replies late before OP, which no verdict counts"
+    said = "211 frames lost, 3 replies late before OP, not part of the verdict"
     assert ("bus in OP after", "8.25 s", said) in outcome.figures
     assert said in (tmp_path / "report.html").read_text()
 
