@@ -85,7 +85,7 @@ def run(
     runs: RunsOption = Path("runs"),
     json: JsonOption = False,
 ) -> None:
-    """Run a rig live: arm it, show what it does, ramp out, and judge the run."""
+    """Run a rig live: arm it, show its signals, ramp the torque out, and print a verdict."""
     from rigloop.host.children import cycle_process
 
     console = lasting_console(stderr=json)
