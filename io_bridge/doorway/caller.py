@@ -106,7 +106,7 @@ def _check_owner(path: Path) -> None:
             f"{path}: no service has this socket; `rigloop serve RIG` starts one"
         ) from None
     if not stat.S_ISSOCK(found.st_mode) or found.st_uid not in (os.getuid(), 0):
-        raise DoorError(f"{path}: is no socket of this user")
+        raise DoorError(f"{path}: is not a socket of this user")
     if not is_served(path):
         raise DoorError(
             f"{path}: no service listens there: it was killed; `rigloop serve RIG` starts one"

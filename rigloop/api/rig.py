@@ -438,7 +438,7 @@ class Rig:
     def _at_service(self) -> ServiceSeat:
         if self._seat is None:
             raise NotRunningError(
-                f"{self.name}: is no service's: `rigloop serve` it, and Rig.attach(SERVICE)"
+                f"{self.name}: belongs to no service: use `rigloop serve`, and Rig.attach(SERVICE)"
             )
         return self._seat
 

@@ -153,7 +153,7 @@ def _model(rig: Rig, request: str) -> tuple[str, str, tuple[Gain, ...]]:
             break
         gains.append(gain)
         path = before_added(rig, rig.blocks[block].reads["u"])
-    raise NoPathError(f"the guard's request {request!r} is no output of a mechanism")
+    raise NoPathError(f"the guard's request {request!r} is not an output of a mechanism")
 
 
 def _age(rig: Rig, chain: list[str], task_of: dict[str, str]) -> int:

@@ -274,7 +274,7 @@ def _wrong(name: str, value: object, one: LiveValue) -> Iterator[LiveMistake]:
     if isinstance(value, tuple | list):
         if len(value) != 2 or not isinstance(value[1], str):
             yield LiveMistake(
-                name, value, "is no number with its unit", f"give (number, {one.unit!r})"
+                name, value, "is not a number with its unit", f"give (number, {one.unit!r})"
             )
             return
         number, unit = value

@@ -83,7 +83,9 @@ def _wrong(output: Path | None) -> Iterator[Mistake]:
         return
     if output.suffix not in (*PICTURES, *FILMS):
         remedy = f"end it with {', '.join((*PICTURES, *FILMS))}"
-        yield Mistake(str(output), "--output", "is no picture or film that can be written", remedy)
+        yield Mistake(
+            str(output), "--output", "is not a picture or film that can be written", remedy
+        )
     elif not output.parent.is_dir():
         yield Mistake(
             str(output), "--output", "its folder is not there", "make it, or give another"

@@ -275,7 +275,7 @@ class _Going:
             state=state,
             processes={} if is_done else {"replay": Process.of(os.getpid())},
             boot="" if is_done else boot(),
-            notes=(f"gone on with {times} after a stop",) if self.stops else (),
+            notes=(f"resumed {times} after a stop",) if self.stops else (),
         )
         write_manifest(self.folder, manifest)
         return manifest

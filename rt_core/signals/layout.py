@@ -215,11 +215,11 @@ def _read_producer(entry: dict[str, Any]) -> Producer:
 
 def _text(value: object) -> str:
     if not isinstance(value, str) or not re.fullmatch(r"[\x20-\x7e]{1,200}", value):
-        raise ValueError(f"{value!r:.60} is no name")
+        raise ValueError(f"{value!r:.60} is not a name")
     return value
 
 
 def _count(value: object, limit: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= limit:
-        raise ValueError(f"{value!r:.60} is no count")
+        raise ValueError(f"{value!r:.60} is not a count")
     return value

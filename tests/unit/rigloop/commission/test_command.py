@@ -56,7 +56,8 @@ def test_an_input_that_ends_is_a_line_and_no_traceback(tmp_path):
     done = commission(write_rig(tmp_path, "eth9").path)
     assert done.exit_code == 3
     assert (
-        "there is no answer: the input has ended; what was measured is kept, nothing" in done.output
+        "there is no answer: the input has ended; the results so far are kept, nothing"
+        in done.output
     )
 
 

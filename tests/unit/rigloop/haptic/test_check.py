@@ -159,7 +159,7 @@ blocks = ["bus", "wheel", "steering", "guard"]
     assert (one.every, one.age_in, one.age_out, one.sample) == (1, 0, 0, 0)
 
 
-@pytest.mark.parametrize(("rig", "why"), [("latency_bench", "no output of a mechanism")])
+@pytest.mark.parametrize(("rig", "why"), [("latency_bench", "not an output of a mechanism")])
 def test_a_rig_without_such_a_loop_says_why(rig, why):
     with pytest.raises(NoPathError, match=why):
         haptic_path(load(rig).rig)
