@@ -73,6 +73,23 @@ PLANTED: dict[str, dict[str, Any]] = {
     "torque that outlasts a stop by 80 ms": {"torque_outlasts_s": 0.08},
     "torque that outlasts the watchdog by 150 ms": {"torque_outlasts_s": 0.15},
     "rig that sings": {"lag": 0.006, "spring": Spring(100.0, 0.3)},
+    "encoder on a shaft of another ratio, 9 to 8": {"counts_per_rev": 932_068},
+    "bit 5 of the encoder stuck": {"encoder_stuck_bits": 1 << 5},
+    "bit 13 of the encoder stuck": {"encoder_stuck_bits": 1 << 13},
+    "drive that clips and does not say so": {"torque_clip_nm": 0.35},
+    "torque turned round at low speed": {"torque_inverts_below_rad_s": 0.1},
+    "torque of its own beside the command": {"torque_bias_nm": 0.2},
+    "spring at the wheel": {"spring_nm_rad": 3.0},
+    "delay of eight cycles": {"torque_delay_s": 0.0016},
+    "rated torque of the rig in mNm": {"drive": {"rated_torque_nm": 6370.0}},
+    "end of the torque that is said and not done": {
+        "torque_outlasts_s": 1.0,
+        "says_no_torque": True,
+    },
+    "stop that leaves the torque on and says there is none": {
+        "stop_does": "run on",
+        "says_no_torque": True,
+    },
 }
 
 
@@ -95,6 +112,7 @@ def drawn(seed: int, folder: Path, **mistake: Any) -> Drawn:
     stated = mistake.pop("stated", 1.0) * inertia * (1.0 + pick.uniform(-STATED, STATED))
     spring = mistake.pop("spring", SPRING)
     identity = mistake.pop("identity", SIMULATED_IDENTITY)
+    drive = mistake.pop("drive", {})
     plant = DrivePlant(
         inertia_kg_m2=inertia,
         viscous_nms=pick.uniform(0.01, 0.15),
@@ -106,7 +124,9 @@ def drawn(seed: int, folder: Path, **mistake: Any) -> Drawn:
         **mistake,
     )
     tables = tomlkit.parse(find_rig(RIG).read_text())
-    stated_plant: Any = tables["blocks"]["bus"]["drives"]["wheel"]["plant"]  # type: ignore[index]
+    stated_drive: Any = tables["blocks"]["bus"]["drives"]["wheel"]  # type: ignore[index]
+    stated_drive.update(drive)
+    stated_plant = stated_drive["plant"]
     stated_plant["inertia_kg_m2"] = stated
     stated_plant["torque_lag_s"] = lag
     path = folder / f"rig_{seed}.toml"

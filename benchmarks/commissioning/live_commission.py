@@ -158,6 +158,7 @@ def a_walk(
     identity = mistake.pop("identity", SIMULATED_IDENTITY)
     stated, lag = mistake.pop("stated", 1.0), mistake.pop("lag", None)
     spring = mistake.pop("spring", None)
+    drive_keys = mistake.pop("drive", {})
     tables: Any = tomlkit.parse(find_rig(rig).read_text())
     shipped = load(rig)
     gate = one_guard(shipped.rig, guard)
@@ -187,6 +188,7 @@ def a_walk(
     scale = {
         key: float(table[key]) for key in ("rated_torque_nm", "peak_torque_nm") if key in table
     }
+    table.update(drive_keys)
     device = DriveDevice(DrivePlant(**{**numbers, **scale, "hands": "free", **mistake}), identity)
     path = folder / f"{rig}.toml"
     path.write_text(tomlkit.dumps(tables))

@@ -1,15 +1,18 @@
 """The page of `rigloop monitor` in headless Chromium: what it costs a viewer, and what it costs the loop.
 
     python benchmarks/service/page.py [--only page|lateness|report]... [--seconds 8] [--pairs 30] [--run FOLDER]
-        [--json]
+        [--anywhere] [--json]
 
 page        a steering rig runs for twenty seconds and is recorded; then nothing but its record plays, in a page with
             twenty strips of ten seconds, a mechanism that moves, and all panels. Bytes are those of the wire,
             compressed. The time of a frame is the processor time of the page's main thread (scripts, layout, painting)
-            over the frames that were drawn meanwhile. 60 s in all
+            over the frames that were drawn meanwhile: the median of the seconds that it is watched, beside their 90th
+            percentile. What all processes of the browser take, and all its threads, stands beside it. 60 s in all
 lateness    the rig runs, in pairs of windows: a page is open, with a scope that captures all signals of the rig at
-            full rate, one capture after the other, or its server and its browser stand still (SIGSTOP). The ratio of
-            the p99 of lateness of each pair, its median with a 95 % interval. 60 s where the host takes nothing
+            full rate, one capture after the other, or its server and its browser stand still (SIGSTOP). The browser is
+            on the processors on which `rigloop monitor` starts one (docs/page.md); with `--anywhere` on all of them.
+            The ratio of the p99 of lateness of each pair, its median with a 95 % interval. 60 s where the host takes
+            nothing
 report      the report of the recorded run, or of `--run FOLDER`: its size, and the time until all of it is drawn
 
 Needs Chromium, and FIFO priorities for `lateness`. Progress goes to stderr. Exit code 0: every bar holds; 1: one does
@@ -39,12 +42,16 @@ from serving.served import Served, Tell, home, served
 sys.path.append(str(Path(__file__).parents[1]))
 sys.path.append(str(Path(__file__).parents[2] / "tests" / "parts"))
 
+import numpy as np
 from chromium import Chromium
 from timing.rounds import FLOOR_US, Lateness, interleaved, median_interval
 
 from rigloop import open_run
+from rigloop.compose.wiring import load
 from rigloop.monitor.layouts import layout_file, write_layout
 from rigloop.monitor.messages import Layout
+from rigloop.monitor.placing import stay_beside
+from rigloop.monitor.sources.description import description_of
 from rt_core.lateness.histogram import Histogram
 from rt_core.signals.table import SignalTable
 
@@ -81,6 +88,7 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--only", action="append", choices=PARTS)
     parser.add_argument("--pairs", type=int, default=30, help="of windows, for lateness")
+    parser.add_argument("--anywhere", action="store_true", help="the browser, for lateness")
     parser.add_argument("--run", type=Path, help="a run folder, for report")
     options = parser.parse_args()
     parts = options.only or PARTS
@@ -95,7 +103,7 @@ def main() -> int:
     else:
         with home() as folder, served(RIG, folder, tell) as service:
             if "lateness" in parts:
-                found |= lateness(service, options.pairs, tell)
+                found |= lateness(service, options.pairs, tell, options.anywhere)
             if "page" in parts or "report" in parts:
                 tell(f"recording {RECORDED_S:g} s")
                 time.sleep(RECORDED_S)
@@ -129,18 +137,25 @@ def measured(run: Path, seconds: float, tell: Tell) -> dict[str, Any]:
         browser.until("rigloop.strips.live.nowS > 0 && rigloop.scene.poses[0]")
         paint = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
         first_paint_s = 1e-3 * browser.until(paint)
+        # the thread that paints loads files of its own
+        loaded = "performance.getEntriesByType('resource').reduce((n, one) => n + one.transferSize, 0)"
+        painter = sum(browser.run_in_threads(loaded))
         tell(f"it is watched for {seconds:g} s")
         seek = f"(document.querySelector('#place').value = {AT}, rigloop.controls.seek(), 1)"
         browser.run(seek)
         browser.until("rigloop.strips.live.nowS > 10")  # the strips are full
         browser.ask("Performance.enable", timeDomain="threadTicks")
-        before, cpu = busy_s(browser), cpu_s(server.pid)
-        frames = browser.run("rigloop.strips.drawn")
+        cpu, own_cpu = cpu_s(server.pid), sum(map(cpu_s, descendants(browser.pid)))
         began = time.monotonic()
-        time.sleep(seconds)
+        busy, frames = [busy_s(browser)], [browser.run("rigloop.strips.drawn")]
+        while time.monotonic() - began < seconds:
+            time.sleep(1.0)
+            busy.append(busy_s(browser))
+            frames.append(browser.run("rigloop.strips.drawn"))
         took = time.monotonic() - began
-        spent_s, cpu = busy_s(browser) - before, cpu_s(server.pid) - cpu
-        frames = browser.run("rigloop.strips.drawn") - frames
+        cpu = cpu_s(server.pid) - cpu
+        own_cpu = sum(map(cpu_s, descendants(browser.pid))) - own_cpu
+    ms_a_frame = 1e3 * np.diff(busy) / np.maximum(np.diff(frames), 1)
     sizes = [
         event["params"]["encodedDataLength"]
         for event in browser.events
@@ -148,18 +163,36 @@ def measured(run: Path, seconds: float, tell: Tell) -> dict[str, Any]:
     ]
     return {
         "first_paint_s": first_paint_s,
-        "transfer_kb": sum(sizes) * 1e-3,
-        "main_thread_ms_a_frame": 1e3 * spent_s / max(1, frames),
-        "frames_a_second": frames / took,
+        "transfer_kb": (sum(sizes) + painter) * 1e-3,
+        "main_thread_ms_a_frame": float(np.median(ms_a_frame)),
+        "main_thread_ms_a_frame_p90": float(np.percentile(ms_a_frame, 90)),
+        "main_thread_percent": 100.0 * (busy[-1] - busy[0]) / took,
+        "browser_cpu_percent": 100.0 * own_cpu / took,
+        "frames_a_second": (frames[-1] - frames[0]) / took,
         "server_cpu_percent": 100.0 * cpu / took,
     }
 
 
-def lateness(service: Served, pairs: int, tell: Tell) -> dict[str, Any]:
+@contextlib.contextmanager
+def placed(rig: str, anywhere: bool) -> Iterator[None]:
+    """Have what is started meanwhile run where `rigloop monitor` starts a browser."""
+    before = os.sched_getaffinity(0)
+    if not anywhere:
+        stay_beside(description_of(load(rig)).tasks)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def lateness(service: Served, pairs: int, tell: Tell, anywhere: bool) -> dict[str, Any]:
     """Measure pairs of windows in random order."""
     table = SignalTable.attach(service.status().table)
     tasks = list(open_run(service.status().folder).tasks)
-    with Chromium() as browser, monitored(service.rig) as (server, url):
+    with contextlib.ExitStack() as stack:
+        with placed(service.rig, anywhere):
+            browser = stack.enter_context(Chromium())
+        server, url = stack.enter_context(monitored(service.rig))
         browser.open(url)
         browser.until("rigloop.strips.live.nowS > 0")
         n = browser.run(

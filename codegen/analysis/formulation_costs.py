@@ -14,6 +14,7 @@ from codegen.equations.presolve import presolve
 from codegen.kernels.costs import operations
 from codegen.options.options import Formulation, Integrator, KernelOptions
 from codegen.topology.motion import topology
+from codegen.topology.tree import Tree
 
 TRIED: tuple[tuple[Formulation, Integrator], ...] = (
     ("ali3p", "generalized_alpha"),
@@ -28,6 +29,14 @@ OF_TREES: tuple[Formulation, ...] = ("articulated", "riccati")
 CLOSES: tuple[Formulation, ...] = ("ali3p", "semi_recursive")  # loops, with stiff forces implicit
 MOST_COUNTED = 40  # coordinates of an open chain: ordering 60 of them takes most of a minute
 LONG = 64  # joint coordinates up to which a tree is written in lines, which its loops do not beat
+WRITTEN_OUT: tuple[Formulation, ...] = (
+    "semi_recursive",
+    "composite",
+)  # a line for each entry of a mass matrix
+MOST_ENTRIES = (
+    30,
+    60,
+)  # of it, of an open chain and where loops are to be closed: more take minutes to write out
 AT_ONCE = 3.0  # operations a cycle
 NEAR = 0.7  # of the cycles of another one: steps that are timed differ from counts by up to a third
 
@@ -85,8 +94,28 @@ def formulation_costs(mechanism: Mechanism) -> Costs:
             words = f"{stepped} coordinates of the file, which take long to order: not counted"
             found.append(FormulationCost(formulation, integrator, refused=words))
             continue
+        entries = _mass_entries(tree)
+        if formulation in WRITTEN_OUT and entries > MOST_ENTRIES[bool(cuts)]:
+            words = (
+                f"a mass matrix of {entries} entries, which takes long to write out: not counted"
+            )
+            found.append(FormulationCost(formulation, integrator, refused=words))
+            continue
         found.append(_counted(mechanism, formulation, integrator))
     return _advised(tuple(found), has_loops=bool(cuts))
+
+
+def _mass_entries(tree: Tree) -> int:
+    """Entries of the mass matrix over joint coordinates: each joint's beside those on its way to the ground."""
+    on_the_way: list[int] = []
+    for link in tree.links:
+        before = on_the_way[link.parent] if link.parent >= 0 else 0
+        on_the_way.append(before + len(link.coordinates))
+    # of joints with several coordinates the entries between these, too
+    return sum(
+        len(link.coordinates) * total - len(link.coordinates) * (len(link.coordinates) - 1) // 2
+        for link, total in zip(tree.links, on_the_way, strict=True)
+    )
 
 
 def _counted(

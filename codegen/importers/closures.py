@@ -8,6 +8,15 @@ from codegen.importers.compiled import Compiled, triple, word
 from codegen.importers.tree import Coupling, Drive, Loop, Names, Strut
 
 FORCE = {"hinge": "Nm", "slide": "N"}
+# effects that not every version of MuJoCo has, by the ends of their names in its model
+OF_TENDONS = {
+    "actfrclimited": "force range",
+    "armature": "armature",
+    "stiffnesspoly": "stiffness polynomial: the linear part is carried",
+    "dampingpoly": "damping polynomial: the linear part is carried",
+    "springyield": "plastic spring",
+}
+OF_ACTUATORS = ("damping", "dampingpoly", "armature", "delay")
 
 
 def carried_equalities(mj, model) -> set[int]:
@@ -111,6 +120,9 @@ def read_tendons(found: Compiled) -> None:
             tree.left_out("tendon", name, "length limits")
         if m.tendon_frictionloss[t]:
             tree.left_out("tendon", name, f"frictionloss {m.tendon_frictionloss[t]:.6g}")
+        for field, words in OF_TENDONS.items():
+            if np.any(getattr(m, f"tendon_{field}", np.zeros(t + 1))[t]):
+                tree.left_out("tendon", name, words)
         if stiffness or damping:
             low, high = (float(v) for v in m.tendon_lengthspring[t])
             if ends is None:
@@ -168,9 +180,9 @@ def read_actuators(found: Compiled) -> None:
         ):
             if np.any(limited):
                 tree.left_out("actuator", wanted, what)
-        for field in ("actuator_damping", "actuator_armature"):
-            if np.any(getattr(m, field, np.zeros(a + 1))[a]):
-                tree.left_out("actuator", wanted, field.removeprefix("actuator_"))
+        for field in OF_ACTUATORS:
+            if np.any(getattr(m, f"actuator_{field}", np.zeros(a + 1))[a]):
+                tree.left_out("actuator", wanted, field)
 
 
 def read_sites(found: Compiled) -> None:

@@ -19,7 +19,7 @@ def _words(listed: str) -> frozenset[str]:
 
 # read through the compiled model: either carried over or reported by name there
 RESOLVED = _words(
-    "mujoco compiler option flag default include worldbody body frame replicate attach inertial "
+    "mujoco mujocoinclude compiler option flag default include worldbody body frame replicate attach inertial "
     "joint freejoint geom site equality connect weld tendon spatial fixed actuator general motor "
     "position velocity intvelocity damper cylinder muscle adhesion dcmotor pid so3 sensor keyframe "
     "contact model"

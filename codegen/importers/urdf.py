@@ -10,6 +10,7 @@ from xml.etree.ElementTree import Element
 
 from codegen.importers.document import NO_AXIS, is_nothing, parse
 from codegen.importers.tree import Names, Tree
+from codegen.importers.urdf_numbers import wrong_numbers
 from rig_configs.mistakes import Mistake, near
 
 ROOT = "robot"
@@ -64,8 +65,29 @@ def mistakes(path: Path) -> list[Mistake]:
     for name in roots[1:]:
         problem = f"hangs on nothing: {roots[0]!r} is the root"
         found.append(Mistake(file, f"link {name}", problem, "give it a joint whose child it is"))
+    found += wrong_numbers(root, file)
     # of a tree that hangs together
-    return found if broken else [*found, *_without_mass(root, file)]
+    return (
+        found if broken else [*found, *_in_circles(root, roots, file), *_without_mass(root, file)]
+    )
+
+
+def _in_circles(root: Element, roots: list[str], file: str) -> Iterator[Mistake]:
+    """Links that hang on each other, and so on nothing."""
+    hung: dict[str, list[str]] = {}
+    for joint in root.findall("joint"):
+        parent, child = joint.find("parent"), joint.find("child")
+        if parent is not None and child is not None:
+            hung.setdefault(parent.get("link", ""), []).append(child.get("link", ""))
+    waiting, reached = list(roots), set(roots)
+    while waiting:
+        new = [name for name in hung.get(waiting.pop(), []) if name not in reached]
+        reached |= set(new)
+        waiting += new
+    for link in root.findall("link"):
+        if (name := link.get("name", "")) not in reached:
+            problem = "hangs on nothing: its joints lead back to itself"
+            yield Mistake(file, f"link {name}", problem, "close loops in MJCF, by an equality")
 
 
 def _without_mass(root: Element, file: str) -> Iterator[Mistake]:
@@ -106,8 +128,17 @@ def read(mujoco: Any, path: Path) -> Any:
 
 
 def leave_out_unknown(path: Path, tree: Tree) -> None:
-    """Report the elements of the file that are not carried over."""
+    """Report the elements of the file that are not carried over, and a root that stands though it has mass."""
     root = parse(path)
+    moved = {child.get("link") for child in root.iter("child")}
+    for link in root.findall("link"):
+        mass = link.find("inertial/mass")
+        if link.get("name") not in moved and mass is not None:
+            words = (
+                f"stands on the ground, with its {mass.get('value')} kg: if it floats, hang it on a link 'world' by "
+                "a joint of type floating"
+            )
+            tree.changed("link", link.get("name", "-"), words)
     for element in root:
         name = element.get("name", "-")
         if element.tag == "link":

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from io_bridge.logs.faults.clock import Clock, read_clock
 from io_bridge.logs.faults.finder import find_faults
 from io_bridge.logs.faults.finding import KINDS, Finding, Found, Policy, policy_of, runs
+from io_bridge.logs.formats.stamps import seconds_of_all
 from io_bridge.logs.formats.table import Table
 from io_bridge.logs.guess.angle_span import too_fast
 from io_bridge.logs.guess.beside import TURN
-from io_bridge.logs.guess.clock_column import IMPOSSIBLE_HZ, seconds_of_stamps
+from io_bridge.logs.guess.clock_column import IMPOSSIBLE_HZ
 from io_bridge.logs.guess.names import ANGLE_UNITS, TIME_UNITS, unit_in
 from rig_configs.log_schema import LogMapping
 
@@ -80,7 +81,6 @@ def assess(table: Table, mapping: LogMapping, doubts: tuple[str, ...] = ()) -> A
     found += [
         Found("missing value", b, e - 1, "no angle") for b, e in runs(np.isnan(value) & ~is_listed)
     ]
-    found += _suspicions(table, mapping, value, clock, turn, span, doubts)
     # a row that could not be read, and is listed so, leaves no gap of its own
     lost = np.diff(table.row[rows], prepend=0) > 1
     found = [
@@ -88,10 +88,13 @@ def assess(table: Table, mapping: LogMapping, doubts: tuple[str, ...] = ()) -> A
         for one in found
         if one.kind != "gap" or not lost[one.first] or one.size > LONG_GAP * clock.period_s
     ]
+    t_s, kept, samples = _undertake(found, mapping, clock, value, span)
+    # by what is left: a stretch of ones is no fast motion
+    fast = too_fast(kept, t_s, turn, span) if len(t_s) > 10 and not clock.jitters else 0.0
+    found += _suspicions(table, mapping, value, clock, fast, doubts)
     findings = [_told(one, table, mapping, rows, clock, value) for one in found]
     findings += _of_file(table, mapping)
     findings.sort(key=lambda one: (one.row, one.kind))
-    t_s, kept, samples = _undertake(found, mapping, clock, value, span)
     refused = tuple(
         f"{one.kind} at row {one.row}: {one.words}"
         for one in findings
@@ -104,7 +107,7 @@ def _stamps(table: Table, mapping: LogMapping) -> Array:
     if mapping.time.unit == "rows":
         return table.row.astype(float)
     if mapping.time.unit == "stamp":
-        return seconds_of_stamps(table.words[mapping.time.column])
+        return seconds_of_all(table.words[mapping.time.column])
     return table.numbers[mapping.time.column]
 
 
@@ -191,8 +194,7 @@ def _suspicions(
     mapping: LogMapping,
     value: Array,
     clock: Clock,
-    turn: float,
-    span: float,
+    fast: float,
     doubts: tuple[str, ...],
 ) -> list[Found]:
     words = list(doubts)
@@ -210,11 +212,6 @@ def _suspicions(
         words.append("counts with fractions: degrees or radians taken as counts?")
     elif stated and stated != angle.unit and not doubts:
         words.append(f"column {angle.column} is named {stated} and taken as {angle.unit}")
-    fast = (
-        too_fast(value[clock.keep], clock.t_s[clock.keep], turn, span)
-        if clock.keep.sum() > 10
-        else 0.0
-    )
-    if fast and not words and not clock.jitters:
+    if fast and not words:
         words.append(f"a tenth of the motion is faster than {fast:.4g} rad/s: is its unit right?")
     return [Found("suspicion of units", 0, 0, text) for text in words]

@@ -12,7 +12,7 @@ from pydantic import Field
 from io_bridge.slaves.moving_objects import AXIS_STEP, moving
 from io_bridge.slaves.sii import Identity
 from io_bridge.slaves.state_limits import STANDARD, StateLimits
-from rig_configs.numbers import NonNegative, NonNegativeS, Positive
+from rig_configs.numbers import NonNegative, NonNegativeS, Positive, Real
 from rig_configs.plants import Hands
 from rig_configs.section import Torque
 from rig_configs.slaves import (
@@ -272,11 +272,25 @@ class DrivePlant:
         The torque ends so long after the drive has left its operation, by a stop, a fault or its watchdog.
     torque_one_way : bool
         True: half of its output stage is dead; it gives no negative torque.
+    torque_clip_nm : float
+        The shaft has no more than this, and the drive does not say so; 0: all that it is asked for.
+    torque_bias_nm : float
+        In its operation a torque of this acts beside its own, and it does not report it.
+    torque_inverts_below_rad_s : float
+        Below this speed it pushes the wrong way round.
+    spring_nm_rad : float
+        A spring that nobody has mentioned pulls a wheel, which nobody leads, to `offset_rad`.
+    encoder_play_rad : float
+        The shaft turns by this before the encoder follows.
+    encoder_stuck_bits : int
+        Bits of the count that are always 1.
     keeps_max_torque, has_watchdog, stop_wired : bool
         False: the drive ignores 0x6072, keeps its torque when its master falls silent, or has no cable to its
         emergency stop.
     watchdog_once : bool
         True: its watchdog ends the torque once, and never again.
+    says_no_torque : bool
+        True: once it has left its operation it reports no torque, whatever acts.
     stop_does : {"end", "warn", "run on"}
         What a stop with a cable does: it takes the torque away; it warns, in bit 7 of the statusword; or the drive
         says that it has left its operation, and pushes on.
@@ -307,10 +321,17 @@ class DrivePlant:
     torque_slope_nm_s: NonNegative = 0.0
     torque_outlasts_s: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0
     torque_one_way: bool = False
+    torque_clip_nm: NonNegative = 0.0
+    torque_bias_nm: Real = 0.0
+    torque_inverts_below_rad_s: NonNegative = 0.0
+    spring_nm_rad: NonNegative = 0.0
+    encoder_play_rad: NonNegative = 0.0
+    encoder_stuck_bits: Annotated[int, Field(ge=0, lt=2**31)] = 0
     keeps_max_torque: bool = True
     has_watchdog: bool = True
     stop_wired: bool = True
     watchdog_once: bool = False
+    says_no_torque: bool = False
     stop_does: Literal["end", "warn", "run on"] = "end"
 
     def __post_init__(self) -> None:

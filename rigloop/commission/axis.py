@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -104,6 +105,11 @@ class Axis:
     def period_s(self) -> float:
         """Of the task with the bus."""
         return 1e-9 * self.period_ns
+
+    @property
+    def rad_per_count(self) -> float:
+        """Of the encoder."""
+        return 2.0 * math.pi / self.drive_config.counts_per_rev
 
     @property
     def place(self) -> str:

@@ -27,6 +27,7 @@ from io_bridge.buses.ethercat_bus import EthercatBus
 from io_bridge.slaves.errors import BringUpError, SdoAbortError
 from io_bridge.wire.owner import introduce
 from rigloop.commission.axis import SIGNALS, TASK, Axis, axis_of, bus_settings, moved
+from rigloop.commission.bits import SeenBits
 from rigloop.compose.parts import backends_of
 from rigloop.compose.wiring import load
 from rigloop.fieldbus.objects import Wanted, transfer
@@ -65,6 +66,7 @@ class Session:
         self._axis, self._table, self._loop, self._player = axis, table, loop, player
         self._read_code = read_code
         self._ring = RingReader(table, TASK)
+        self._bits = SeenBits()
         self._beats = 0
         self._takes = 0
 
@@ -81,7 +83,10 @@ class Session:
         self._table.publish({f"supervisor/{name}": value for name, value in given.items()})
         if self._loop.wait(BEAT_S):
             raise NotStartedError("the loop was asked to end")
-        return self._ring.drain()
+        rows = self._ring.drain()
+        count, valid = (self._axis.signal(name) for name in ("position_count", "valid"))
+        self._bits.see(rows[count].astype(float), rows[valid].astype(float))
+        return rows
 
     def rest(self, seconds: float, **signals: float) -> None:
         """Let time pass."""
@@ -89,10 +94,10 @@ class Session:
         while time.monotonic() < until:
             self.beat(**signals)
 
-    def count(self) -> float:
-        """Return the encoder's count."""
+    def count(self) -> tuple[float, int]:
+        """Return the encoder's count, and the bits of it that have changed since the last call."""
         self.rest(REST_S)
-        return self._table.value(self._axis.signal("position_count"))
+        return self._table.value(self._axis.signal("position_count")), self._bits.take()
 
     def reset(self) -> None:
         """Reset the drive's fault."""
@@ -236,7 +241,8 @@ def _obey(session: Session) -> None:
 def _answer(session: Session, order: dict[str, Any]) -> dict[str, Any]:
     match order["do"]:
         case "count":
-            return {"count": session.count()}
+            count, changed = session.count()
+            return {"count": count, "changed_bits": changed}
         case "reset":
             session.reset()
             return {}

@@ -27,8 +27,8 @@ from rigloop.commission.past_the_cycle import (
     ACTS,
     PRESS_STOP,
     acting,
+    input_reader,
     take_torque_away,
-    torque_reader,
     watch_end,
 )
 from rigloop.commission.stand import Array, During, Ending, StandError, Take, take_of
@@ -58,6 +58,7 @@ class LiveStand:
     """
 
     patience_s = 12.0
+    changed_bits = 0
 
     def __init__(self, loaded: LoadedRig, axis: Axis, asked: str | None, sha256: str) -> None:
         self.axis = axis
@@ -125,7 +126,9 @@ class LiveStand:
 
     def count(self) -> float:
         """Return the encoder's count, with the torque at zero and the drive off."""
-        return float(self._ask(do="count")["count"])
+        said = self._ask(do="count")
+        self.changed_bits = int(said["changed_bits"])
+        return float(said["count"])
 
     def _begin(self, torque_nm: Array, spring: Spring | None) -> Path:
         file = Path(self._folder.name) / "take.npy"
@@ -180,7 +183,7 @@ class LiveStand:
         master = Master(line.transact, first_index=TOOL_INDEX)
         killed = False
         try:
-            read = torque_reader(master, self._about["station"], self.axis.drive_config)
+            read = input_reader(master, self._about["station"], self.axis.drive_config)
             # longer than it is to act: this process may be late with its kill
             self._begin(np.tile(torque_nm, LATER), None)
             time.sleep(len(torque_nm) * self.axis.period_s)
@@ -190,7 +193,8 @@ class LiveStand:
             self._child.kill()
             last_s = time.monotonic()
             longest_s = max(LEAST_WATCHED_S, WATCHED * 1e-3 * self.axis.drive_config.watchdog_ms)
-            ending = watch_end(read, time.monotonic, last_s, longest_s, before_nm)
+            by = self.axis.rad_per_count
+            ending = watch_end(read, time.monotonic, last_s, longest_s, before_nm, by)
         except (BringUpError, OSError) as error:
             raise StandError(str(error)) from None
         finally:

@@ -8,13 +8,18 @@ from __future__ import annotations
 import contextlib
 import struct
 from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
 
 from io_bridge.master.bringup import INIT
 from io_bridge.master.master import BringUpError, Master
 from io_bridge.slaves.drive_config import DriveConfig, of_axis, pdo_offset
 from io_bridge.slaves.errors import NoReplyError
 from io_bridge.wire.acyclic import BWR
-from rigloop.commission.stand import Ending, StandError
+from rigloop.commission.axis import COUNTER_SPAN
+from rigloop.commission.coast import LOOKED_S
+from rigloop.commission.stand import NOTHING, Array, Ending, StandError
 
 FIRST_MANAGER, MANAGER_BYTES, MANAGERS = 0x0800, 8, 16
 INPUTS, WAYS = 0x00, 0x0F  # of a control byte: buffered, read by the master
@@ -26,16 +31,28 @@ MOST_ASKED = 20  # times, for the sync managers, for a torque and for INIT
 PRESS_STOP = "the drive did not confirm that it is off: press the emergency stop now"
 
 
-def torque_reader(master: Master, station: int, drive: DriveConfig) -> Callable[[], float | None]:
-    """Return a function that reads the torque that a drive reports, in Nm; None where it does not answer.
+class Inputs(NamedTuple):
+    """One look at a drive: the torque that it reports, and its count."""
+
+    torque_nm: float
+    position_count: int
+
+
+Read = Callable[[], Inputs | None]
+"""Looks at a drive; None where it does not answer."""
+
+
+def input_reader(master: Master, station: int, drive: DriveConfig) -> Read:
+    """Return a function that looks at the inputs of a drive.
 
     Raises
     ------
     BringUpError
-        The drive does not answer, or its inputs have no torque.
+        The drive does not answer, or its inputs have no torque or no count.
     """
-    entries = of_axis(((0x6077, 0, 16),), drive.axis)[0]
-    offset = pdo_offset(drive.tx_pdo, *entries)
+    objects = of_axis(((0x6077, 0, 16), (0x6064, 0, 32)), drive.axis)
+    torque_at, count_at = (pdo_offset(drive.tx_pdo, *entry) for entry in objects)
+    least = max(torque_at + 2, count_at + 4)
     managers = _sync_managers(master, station)
     found = [
         (int.from_bytes(row[:2], "little"), int.from_bytes(row[2:4], "little"))
@@ -43,15 +60,17 @@ def torque_reader(master: Master, station: int, drive: DriveConfig) -> Callable[
         if (row := managers[MANAGER_BYTES * i : MANAGER_BYTES * (i + 1)])[6] & 1
         and row[4] & WAYS == INPUTS
     ]
-    if offset < 0 or not found or found[-1][1] < offset + 2:
-        raise BringUpError(f"{master.called(station)}: its inputs have no torque (0x6077)")
+    if min(torque_at, count_at) < 0 or not found or found[-1][1] < least:
+        problem = "its inputs have no torque (0x6077) or no count (0x6064)"
+        raise BringUpError(f"{master.called(station)}: {problem}")
     start, size = found[-1]
 
-    def read() -> float | None:
+    def read() -> Inputs | None:
         with contextlib.suppress(BringUpError):
             inputs = master.read(station, start, size)
-            value = int.from_bytes(inputs[offset : offset + 2], "little", signed=True)
-            return 1e-3 * value * drive.rated_torque_nm * drive.sign
+            torque = int.from_bytes(inputs[torque_at : torque_at + 2], "little", signed=True)
+            count = int.from_bytes(inputs[count_at : count_at + 4], "little")
+            return Inputs(1e-3 * torque * drive.rated_torque_nm * drive.sign, count)
         return None
 
     return read
@@ -77,7 +96,7 @@ def take_torque_away(master: Master, station: int) -> bool:
     return False
 
 
-def acting(read: Callable[[], float | None], least_nm: float) -> float:
+def acting(read: Read, least_nm: float) -> float:
     """Return the torque that acts now, before the cycle is killed.
 
     Raises
@@ -87,25 +106,26 @@ def acting(read: Callable[[], float | None], least_nm: float) -> float:
     """
     for _ in range(MOST_ASKED):
         # an answer may be lost, and a torque late
-        torque = read()
-        if torque is not None and abs(torque) >= least_nm:
-            return torque
+        seen = read()
+        if seen is not None and abs(seen.torque_nm) >= least_nm:
+            return seen.torque_nm
     raise StandError("the drive reported no torque before its cycle was to be killed")
 
 
 def watch_end(
-    read: Callable[[], float | None],
+    read: Read,
     now_s: Callable[[], float],
     last_s: float,
     longest_s: float,
     before_nm: float,
+    rad_per_count: float,
 ) -> Ending:
-    """Watch until a torque has ended.
+    """Watch until a torque has ended, and the wheel for a while after that.
 
     Parameters
     ----------
     read : callable
-        Returns the torque; takes its time.
+        Takes its time.
     now_s : callable
     last_s : float
         Time of the last frame of the cycle.
@@ -119,15 +139,31 @@ def watch_end(
     quiet = 0
     while now_s() - last_s < longest_s:
         asked_s = now_s()
-        torque = read()
-        if torque is None:
+        seen = read()
+        if seen is None:
             continue
-        if abs(torque) <= OVER * abs(before_nm):
+        if abs(seen.torque_nm) <= OVER * abs(before_nm):
             ended_s = now_s() if quiet == 0 else ended_s
             quiet += 1
             if quiet >= LOOKS and ended_s is not None:
-                return Ending(ended_s - last_s, now_s() - last_s, ended_s - acted_s)
+                coast = _coast(read, now_s, rad_per_count)
+                return Ending(ended_s - last_s, now_s() - last_s, ended_s - acted_s, *coast)
         else:
             acted_s = asked_s
             quiet = 0
     return Ending(None, now_s() - last_s)
+
+
+def _coast(read: Read, now_s: Callable[[], float], rad_per_count: float) -> tuple[Array, Array]:
+    begun_s = now_s()
+    looks: list[tuple[float, int]] = []
+    while now_s() - begun_s < LOOKED_S:
+        asked_s = now_s()
+        seen = read()
+        if seen is not None:
+            looks.append((0.5 * (asked_s + now_s()) - begun_s, seen.position_count))
+    if not looks:
+        return NOTHING, NOTHING
+    t, counts = np.array(looks, float).T
+    way = (counts - counts[0] + COUNTER_SPAN / 2) % COUNTER_SPAN - COUNTER_SPAN / 2
+    return t, way * rad_per_count

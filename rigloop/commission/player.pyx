@@ -71,7 +71,8 @@ cdef int step_player(void *self, int64_t t_ns) noexcept nogil:
         m.angle_rad_now = 0.0
         m.spring_nm = 0.0
         m.next_nm = 0.0
-    m.angle_rad_now += turned
+    # between two takes hands may turn the wheel as far as they like
+    m.angle_rad_now = m.angle_rad_now + turned if m.begun else 0.0
     m.rate_now += (turned / passed_s - m.rate_now) * passed_s / (passed_s + RATE_LAG_S)
     m.torque_nm[0] = 0.0
     if m.begun:

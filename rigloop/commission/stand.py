@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -14,6 +14,7 @@ from rigloop.commission.axis import Axis, Spring
 from rt_core.safety.trips import State, Trip, name_of_trip, read_trip
 
 Array = NDArray[np.float64]
+NOTHING: Array = np.zeros(0)
 
 
 class StandError(RuntimeError):
@@ -63,11 +64,15 @@ class Ending:
         The looks went on for so long.
     unseen_s : float
         From the last look that saw a torque to the first that saw none: it ended in between.
+    coast_s, coast_rad : ndarray of float64, shape (n,)
+        The looks behind the end, and the angle of each.
     """
 
     after_s: float | None
     watched_s: float
     unseen_s: float = 0.0
+    coast_s: Array = field(default_factory=lambda: NOTHING)
+    coast_rad: Array = field(default_factory=lambda: NOTHING)
 
 
 During = Callable[[], None] | None  # what else happens in the middle of a take
@@ -79,6 +84,8 @@ class Stand(Protocol):
     axis: Axis
     patience_s: float
     """A hand may take so long for what it is asked to do during a take."""
+    changed_bits: int
+    """Bits of the count that were both 0 and 1 between the last two counts."""
 
     def identity(self) -> Identity:
         """Return the identity that the drive reports."""

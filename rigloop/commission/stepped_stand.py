@@ -18,7 +18,8 @@ from rig_configs.load import LoadedRig
 from rigloop.blocks.kinds.bus import BusBlock
 from rigloop.blocks.slaves import emulated_devices
 from rigloop.commission.axis import SIGNALS, TASK, Axis, Spring, bus_settings, moved
-from rigloop.commission.past_the_cycle import ACTS, acting, torque_reader, watch_end
+from rigloop.commission.bits import SeenBits
+from rigloop.commission.past_the_cycle import ACTS, acting, input_reader, watch_end
 from rigloop.commission.stand import Array, During, Ending, StandError, Take, take_of
 from rt_core.loop.offline import Offline
 from rt_core.safety.trips import State
@@ -43,6 +44,7 @@ class SteppedStand:
     """
 
     patience_s = 0.6
+    changed_bits = 0
 
     def __init__(
         self, loaded: LoadedRig, axis: Axis, devices: Sequence[SlaveDevice] | None = None
@@ -59,6 +61,7 @@ class SteppedStand:
             if any(slave.name == axis.drive for slave in group)
         )
         self._takes = 0
+        self._bits = SeenBits()
         self._come_up()
 
     @property
@@ -94,7 +97,10 @@ class SteppedStand:
         }
         images = self._offline.run(TASK, t_ns, forced=forced)[TASK]
         self._cycle += n
-        return {path: images[:, i] for i, path in enumerate(paths)} | {"t_ns": t_ns.astype(float)}
+        seen = {path: images[:, i] for i, path in enumerate(paths)}
+        signal = self.axis.signal
+        self._bits.see(seen[signal("position_count")], seen[signal("valid")])
+        return seen | {"t_ns": t_ns.astype(float)}
 
     def wait(self, seconds: float) -> None:
         """Let time pass, with the drive off."""
@@ -106,7 +112,9 @@ class SteppedStand:
 
     def count(self) -> float:
         """Return the encoder's count, with the torque at zero and the drive off."""
-        return float(self._run(0.01)[self.axis.signal("position_count")][-1])
+        count = float(self._run(0.01)[self.axis.signal("position_count")][-1])
+        self.changed_bits = self._bits.take()
+        return count
 
     def play(self, torque_nm: Array, spring: Spring | None = None, during: During = None) -> Take:
         """Play a torque; what a hand does meanwhile happens in the middle of it."""
@@ -183,11 +191,12 @@ class SteppedStand:
         self._played(torque_nm, None, None)
         segment = self._bus.link.segment
         master, station = self._master()
-        read = torque_reader(master, station, self.axis.drive_config)
+        read = input_reader(master, station, self.axis.drive_config)
         before_nm = acting(read, ACTS * abs(float(torque_nm[-1])))
         last_s = 1e-9 * segment.now_ns
         longest_s = max(LEAST_WATCHED_S, WATCHED * 1e-3 * self.axis.drive_config.watchdog_ms)
-        ending = watch_end(read, lambda: 1e-9 * segment.now_ns, last_s, longest_s, before_nm)
+        by = self.axis.rad_per_count
+        ending = watch_end(read, lambda: 1e-9 * segment.now_ns, last_s, longest_s, before_nm, by)
         self._bus.close()
         self._come_up()
         # the watchdog has left the drive in its fault state

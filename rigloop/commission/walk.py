@@ -20,7 +20,10 @@ from rigloop.run_folder.clocks import utc_text
 
 UNKNOWN = "It could not be measured, and nothing is known of it yet."
 TRY_AGAIN = "See to that first, and try again; a bus that loses frames is one for `rigloop doctor`."
-FREE_IT = "See that the wheel is free: its friction must be below the torque of the walk."
+FREE_IT = (
+    "See that the wheel is free: its friction must be below the torque of the walk, and no spring, weight or hand may "
+    "act on it; and that the drive gives its torque both ways, and adds none of its own."
+)
 
 
 @cache

@@ -100,10 +100,12 @@ def many_overruns(lim: Limits, value: float) -> Stated:
 
 
 def off_core(lim: Limits, value: float) -> Stated:
-    """Looks at the core of the guard's thread once in this number of cycles."""
+    """Looks at the core of the guard's thread once in this number of cycles; the others on that core may keep it from
+    its cycles before that."""
     if lim.fast_task.off_core != "safe":
         return Stated(Reaction.COUNT, (loop_signal(lim.fast, "off_core"),), OFF_CORE_EVERY, None)
-    return Stated(Reaction.RAMP, ("OWN_FAULT",), OFF_CORE_EVERY, OFF_CORE_EVERY + lim.ramp)
+    found_by = ("OWN_FAULT", "TIME_GAP", "OVERRUNS_MANY")
+    return Stated(Reaction.RAMP, found_by, OFF_CORE_EVERY, OFF_CORE_EVERY + lim.ramp)
 
 
 def time_gap(lim: Limits, value_us: float) -> Stated:

@@ -92,7 +92,8 @@ ROWS = (
           safe((WATCHDOG,), lambda lim: lim.stall(lim.fast_task)),
           hazard=STALE_COMMAND, limits=("fast.stall_cycles",)),
     Fault("off-core", "the guard's thread runs on another core than its own", InCycle("estimate", Act.MOVE),
-          "one check every 1000 cycles", off_core, hazard=STALE_COMMAND, limits=("fast.off_core",)),
+          "one check every 1000 cycles", off_core, hazard=STALE_COMMAND,
+          limits=("fast.off_core", "guard.max_gap_ms", "guard.skip_bucket_ms")),
     # the sensor
     Fault("sensor-nan", "the count is NaN, permanently", InCycle("sensor", Act.SET, ("count",), cycles=0),
           "sensor_hold_ms", ramps(("SENSOR_LOST", "SENSOR_FLICKERS"), sensor_bad), NAN,
@@ -155,7 +156,7 @@ ROWS = (
     Fault("model-diverges", "the guide of the model is at a position where the model cannot be assembled",
           InCycle("guide", Act.SET, ("guide",), cycles=0), "the next request",
           of_model, Argument("rad", lambda lim: 1e3, -1e300, 1e300),
-          hazard=WRONG_TORQUE),
+          needs="rows", hazard=WRONG_TORQUE),
     Fault("model-fault", "a block of the model's task fails", InCycle("work", Act.FAIL, cycles=0), "the next request",
           of_model, Argument("code", lambda lim: 99, 1, 1e6),
           hazard=WRONG_TORQUE),

@@ -19,8 +19,9 @@ WATCHDOG, STOP = (
 )  # what finds a fault, besides the guard's trips and the signals that count
 
 
-Needs = Literal["", "simulated", "veth", "line", "ring", "telemetry"]
-"""The back end that a fault needs; `line` and `ring` are `veth` without and with a second interface."""
+Needs = Literal["", "simulated", "veth", "line", "ring", "telemetry", "rows"]
+"""The part of a run that a fault needs: a back end (`line` and `ring` are `veth` without and with a second interface),
+telemetry, or a model with rows of constraints."""
 
 ON_VETH = ("veth", "line", "ring")
 

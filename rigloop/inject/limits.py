@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from codegen.options.options import WITHOUT_ROWS
 from rig_configs.schema import Rig, Task
 from rigloop.blocks.kinds.bus import BusBlock
 from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
@@ -58,6 +59,14 @@ class Limits:
     def writes(self) -> dict[str, str]:
         """The signals that the guard writes."""
         return paths(self.axis.guard, self.guard_block)[1]
+
+    @property
+    def has_rows(self) -> bool:
+        """Tell whether the model of the axis has constraints that a guide may violate."""
+        model = self.rig.blocks.get(self.axis.model or "")
+        return isinstance(model, MechanismBlock) and (
+            model.options.get("formulation") not in WITHOUT_ROWS
+        )
 
     @property
     def bus(self) -> BusBlock:

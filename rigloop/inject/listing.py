@@ -31,6 +31,7 @@ NEEDS = {
     "veth": "`--bus veth`",
     "line": "`--bus veth`",
     "ring": "`--bus veth`, `second_interface`",
+    "rows": "in coordinates with constraints",
     "telemetry": "`--telemetry`",
 }
 

@@ -190,6 +190,9 @@ def _needs(words: str, fault: Fault, lim: Limits, host: Host) -> Iterable[Mistak
         yield _mistake(
             words, "there is one cable", "give the bus a second_interface, or take `cable-pull`"
         )
+    if fault.needs == "rows" and lim.axis.model and not lim.has_rows:
+        problem = f"the model {lim.axis.model} has a pose for every guide: nothing diverges"
+        yield _mistake(words, problem, "take `model-fault`")
     if fault.needs == "telemetry" and not host.telemetry:
         yield _mistake(words, "there is no telemetry", "add --telemetry tcp://127.0.0.1:PORT")
     if isinstance(fault.acts, InCycle):

@@ -21,7 +21,9 @@ from rigloop.logs.verdict import against_log
 
 UNSURE = 0.5
 OF_TORQUE = ("blank cells", "wild torque")
-FORM = {",": "comma", ";": "semicolon", "\t": "tabulator", " ": "space", "|": "bar", ":": "colon"}
+SIGNS = {
+    ",": "comma", ".": "point", ";": "semicolon", "\t": "tabulator", " ": "blanks", "|": "bar", ":": "colon",
+}  # fmt: skip
 
 
 class FoundFault(msgspec.Struct, frozen=True):
@@ -75,6 +77,7 @@ def check_log(
     counts_per_rev: float | None = None,
     period_s: float | None = None,
     angle: str | None = None,
+    unit: str | None = None,
     dbc: Path | None = None,
 ) -> tuple[Checked, LogMapping]:
     """Look at a log.
@@ -85,7 +88,7 @@ def check_log(
         Of any known format.
     mapping : LogMapping, optional
         How to read it; else the shipped one that fits its header, else guessed.
-    counts_per_rev, period_s, angle : optional
+    counts_per_rev, period_s, angle, unit : optional
         Known facts that a guess takes as they are.
     dbc : Path, optional
         Signals of a CAN log.
@@ -102,14 +105,19 @@ def check_log(
     if mapping is not None:
         table = table_for(path, tables, mapping)
     else:
-        knows = counts_per_rev or period_s or angle
+        knows = counts_per_rev or period_s or angle or unit
         fits = [] if knows else [(t, m) for t in tables if (m := matching_mapping(t.columns))]
         if fits:
             table, mapping = fits[0]
             source = f"shipped: {mapping.name}"
         else:
             guess = guess_mapping(
-                path, tables, counts_per_rev=counts_per_rev, period_s=period_s, angle=angle
+                path,
+                tables,
+                counts_per_rev=counts_per_rev,
+                period_s=period_s,
+                angle=angle,
+                unit=unit,
             )
             table, mapping, choices, doubts = (
                 guess.table,
@@ -164,8 +172,8 @@ def _checked(
     notes: list[str],
 ) -> Checked:
     form = dict(table.form)
-    if "delimiter" in form:
-        form["delimiter"] = FORM.get(form["delimiter"], form["delimiter"])
+    for key in {"delimiter", "decimal"} & set(form):
+        form[key] = SIGNS.get(form[key], form[key])
     if table.name:
         form["table"] = table.name
     angle = log.angle_rad

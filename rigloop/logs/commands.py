@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,17 @@ import typer
 from rigloop.console.answers import Exit, JsonOption, errors_as_lines, fail, print_json, writing
 from rigloop.console.run_options import MappingOption
 from rigloop.console.screen import Screen
+
+
+class Unit(StrEnum):
+    """Units of an angle."""
+
+    COUNTS = "counts"
+    DEG = "deg"
+    RAD = "rad"
+    MRAD = "mrad"
+    REV = "rev"
+
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -51,6 +63,9 @@ def check(
     angle: Annotated[
         str | None, typer.Option(help="Column of the angle, if the guess is wrong.")
     ] = None,
+    unit: Annotated[
+        Unit | None, typer.Option(help="Unit of the angle, if the guess is wrong.")
+    ] = None,
     dbc: Annotated[
         Path | None, typer.Option(help="DBC file with the signals of a CAN log.", readable=False)
     ] = None,
@@ -74,6 +89,7 @@ def check(
                     counts_per_rev=counts,
                     period_s=period,
                     angle=angle,
+                    unit=unit.value if unit else None,
                     dbc=dbc,
                 )
             except LogError as error:

@@ -13,7 +13,7 @@ SHOWN = 40  # faults in a terminal; --json has all
 
 def show_checked(found: Checked, console: Console) -> None:
     """Print what is known of a log."""
-    form = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in found.format.items())
+    form = ", ".join(_said(key, value) for key, value in found.format.items())
     rows = [
         ("log", found.file, form),
         ("mapping", found.mapping_from, ""),
@@ -55,6 +55,12 @@ def show_checked(found: Checked, console: Console) -> None:
     for note in found.notes:
         remark(note, console)
     show_verdict(found.good, found.reasons, console, otherwise="can be replayed")
+
+
+def _said(key: str, value: str) -> str:
+    if key == "header_line" and value == "0":
+        return "no line of names"
+    return f"{key.replace('_', ' ')} {value}"
 
 
 def _tone(sure: float) -> Tone:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import sys
 import webbrowser
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rigloop.console import interrupts
 from rigloop.console.answers import Exit, fail
 from rigloop.console.screen import say
+
+if TYPE_CHECKING:
+    from rigloop.monitor.opening import Target
 
 PORT = 9874
 TUI_NEEDS = "rigloop monitor --tui needs textual: pip install 'rigloop[tui]'"
@@ -69,17 +72,10 @@ def monitor(
         from rigloop.monitor.app import listen, serve_pages
     except ImportError as error:
         fail([f"{NEEDS} ({error})"], Exit.NOT_STARTED, False)
-    from rigloop.monitor.opening import target_of
     from rigloop.monitor.session import Session
-    from rigloop.monitor.sources.source import SourceGoneError
     from rigloop.monitor.web.gate import LOOPBACK, kept_token, opening_page
 
-    try:
-        found = target_of(target, rig, key)
-        # whoever mistypes a name learns it here, not from a page without a rig
-        found.open().close()
-    except SourceGoneError as error:
-        fail([str(error)], Exit.WRONG_INPUT, False)
+    found = _found(target, rig, key)
     try:
         listening = listen(port)
     except OSError as error:
@@ -117,15 +113,27 @@ def _on_terminal(target: str, rig: str, key: str) -> None:
         from rigloop.monitor.terminal.screen import Monitor
     except ImportError as error:
         fail([f"{TUI_NEEDS} ({error})"], Exit.NOT_STARTED, False)
-    from rigloop.monitor.opening import target_of
-    from rigloop.monitor.sources.source import SourceGoneError
     from rigloop.monitor.terminal.looker import Looker
 
     if not sys.stdout.isatty():
         fail(["--tui: the output is not a terminal"], Exit.WRONG_INPUT, False)
+    Monitor(Looker(_found(target, rig, key).open)).run()
+
+
+def _found(target: str, rig: str, key: str) -> Target:
+    """Return what there is to look at, from processors beside it: whoever mistypes a name learns it here."""
+    from rigloop.monitor.opening import target_of
+    from rigloop.monitor.placing import stay_beside
+    from rigloop.monitor.sources.source import SourceGoneError
+
     try:
         found = target_of(target, rig, key)
-        found.open().close()
+        source = found.open()
     except SourceGoneError as error:
         fail([str(error)], Exit.WRONG_INPUT, False)
-    Monitor(Looker(found.open)).run()
+    try:
+        if found.is_here and source.kind != "record":
+            stay_beside(source.description.tasks)
+    finally:
+        source.close()
+    return found

@@ -33,11 +33,14 @@ class Target:
         It returns a source of its own for each page.
     beside : Path or None
         The rig file, where the layout belongs beside it.
+    is_here : bool
+        It runs on this machine, if it runs.
     """
 
     name: str
     open: Callable[[], Source]
     beside: Path | None = None
+    is_here: bool = True
 
     def layout(self, of: ToDescribe) -> Path:
         """Return the file of the layout."""
@@ -91,7 +94,7 @@ def _service(service: str, rig: str, key: str, beside: Path | None = None) -> Ta
         except (ServiceError, TimeoutError) as error:
             raise SourceGoneError(str(error)) from None
 
-    return Target(service, opened, beside)
+    return Target(service, opened, beside, "://" not in service)
 
 
 def _run(folder: Path) -> Target:

@@ -102,7 +102,9 @@ class Session(Onlooker):
         self._sent_problems = [moving.problem for moving in self._movings]
         place = self._layout_of(of)
         layout, problem = read_layout(place)
-        self._scope = PageScope(Stored(folder_of(place)))
+        if self._scope is None or self._scope.stored.folder != folder_of(place):
+            # a source that comes back finds the captures of before
+            self._scope = PageScope(Stored(folder_of(place)))
         self._begins_again, self._moment = True, Moment()
         self._status_at = self._histogram_at = 0.0
         out.append(_json("rig", _rig(source, layout)))

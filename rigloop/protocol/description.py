@@ -13,6 +13,8 @@ class DescribedTask(Struct, frozen=True):
     name: str
     period_us: int
     blocks: list[str]
+    core: int | None = None
+    """The processor that it has for its own; None: any."""
 
 
 class DescribedLive(Struct, frozen=True):
@@ -69,7 +71,7 @@ class ToDescribe(Struct, frozen=True):
 
     rig: str
     title: str
-    tasks: Annotated[list[DescribedTask], Meta(description="name, period_us, blocks")]
+    tasks: Annotated[list[DescribedTask], Meta(description="name, period_us, blocks, core")]
     shown: Annotated[list[str], Meta(description="signals that the rig shows")]
     live: Annotated[list[DescribedLive], Meta(description="name, unit, lower, upper, start, group")]
     stimuli: Annotated[list[DescribedStimulus], Meta(description="name, unit, limit")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from io_bridge.recording.record import RecordWriter
+from rigloop.replay.written_beside import WrittenBeside
 from rigloop.run_folder.not_started import NotStartedError
 from rt_core.loop.offline import Offline
 from rt_core.plan import Plan
@@ -26,10 +27,11 @@ CHUNK = 5_000  # fast cycles stepped at once; bounds the memory of a replay
 
 @dataclass
 class Pace:
-    """Time that a replay took, in its cycles and with its records."""
+    """Time that a replay took, in its cycles and with its records, and that of processors."""
 
     cycles_s: float = 0.0
     total_s: float = 0.0
+    cpu_s: float = 0.0
 
 
 def run_script(plan: Plan, script: Mapping[str, Steps], folder: Path, console: Console) -> Pace:
@@ -55,7 +57,7 @@ def run_script(plan: Plan, script: Mapping[str, Steps], folder: Path, console: C
             highlight=False,
             markup=False,
         )
-    begin = time.perf_counter()
+    begin, begin_cpu = time.perf_counter(), time.process_time()
     with contextlib.ExitStack() as opened:
         records = {
             task: opened.enter_context(RecordWriter(folder / f"{task}.npy", offline.paths(task)))
@@ -63,19 +65,29 @@ def run_script(plan: Plan, script: Mapping[str, Steps], folder: Path, console: C
         }
         progress = opened.enter_context(Progress(console=console, transient=True))
         bar = progress.add_task("replay", total=len(script[most]))
-        for task, t_ns, images in stepped(offline, script, pace):
-            record = records[task]
-            record.append(rows(record.dtype, t_ns, images))
+        beside = opened.enter_context(WrittenBeside(records))
+        for task, t_ns, _ in stepped(offline, script, pace, rooms=beside.room):
+            beside.write(task, len(t_ns))
             if task == most:
                 progress.advance(bar, len(t_ns))
     pace.total_s = time.perf_counter() - begin
+    pace.cpu_s = time.process_time() - begin_cpu
     return pace
 
 
 def stepped(
-    offline: Offline, script: Mapping[str, Steps], pace: Pace, size: int = CHUNK
+    offline: Offline,
+    script: Mapping[str, Steps],
+    pace: Pace,
+    size: int = CHUNK,
+    rooms: Callable[[Mapping[str, int]], Mapping[str, NDArray[np.float64]]] | None = None,
 ) -> Iterator[tuple[str, NDArray[np.int64], NDArray[np.float64]]]:
     """Step in pieces of about `size` cycles of the task that has most; yield the times and images of each piece.
+
+    Parameters
+    ----------
+    rooms : callable, optional
+        Called with the cycles of each task in the next piece, gives the rows that get them, as of `run_together`.
 
     Raises
     ------
@@ -96,9 +108,9 @@ def stepped(
             task: max(done[task], int(np.searchsorted(t, until_ns, side="right")))
             for task, t in times.items()
         }
-        images = offline.run_together(
-            {task: steps.part(done[task], ends[task]) for task, steps in script.items()}
-        )
+        parts = {task: steps.part(done[task], ends[task]) for task, steps in script.items()}
+        room = rooms({task: len(part) for task, part in parts.items()}) if rooms else None
+        images = offline.run_together(parts, rows=room)
         pace.cycles_s += offline.wall_s
         for task, made in images.items():
             if len(made):

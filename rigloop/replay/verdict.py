@@ -243,4 +243,5 @@ def speed_rows(
             "faster than real time, filter and kernel",
         ),
         ("", f"{duration_s / pace.total_s:.0f} ×", kept),
+        *([("", f"{duration_s / pace.cpu_s:.0f} ×", "of processor time")] if pace.cpu_s else []),
     ]

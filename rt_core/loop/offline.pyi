@@ -55,7 +55,9 @@ class Offline:
         self, task: str, t_ns: ArrayLike, *, forced: Mapping[str, ArrayLike] | None = None
     ) -> dict[str, NDArray[np.float64]]:
         """Step one task alone: `run_together` with one task."""
-    def run_together(self, steps: Mapping[str, Steps]) -> dict[str, NDArray[np.float64]]:
+    def run_together(
+        self, steps: Mapping[str, Steps], *, rows: Mapping[str, NDArray[np.float64]] | None = None
+    ) -> dict[str, NDArray[np.float64]]:
         """Step tasks beside each other, as far as they go.
 
         A cycle is stepped once the images that it saw are there. One that saw what no cycle here makes waits, with
@@ -65,6 +67,9 @@ class Offline:
         ----------
         steps : mapping of task to Steps
             At most 64. A task that is not among them shows what it showed last.
+        rows : mapping of task to ndarray of float64, shape (n or more, 1 + n_cells), optional
+            Rows of a record for each task: they get the bits of `t_ns`, and behind these the image. The images are
+            views of them then, and nothing is copied.
 
         Returns
         -------

@@ -34,6 +34,8 @@ cdef struct Track:               # inputs and records of one task
     const int64_t *forced_cell
     const double *forced         # row i for cycle i
     double *images               # row i: the image at the end of cycle i
+    int64_t stride               # numbers from row to row
+    bint is_timed                # before each image stands its time
     int64_t before               # cycles before these
     const double *kept           # the images of the last of them, which may still be seen
     int64_t first_kept           # number of the first of them
@@ -67,7 +69,7 @@ cdef inline void _show(Track *tracks, int n, int k) noexcept nogil:
         if number == ANY or number == other.published:
             continue
         if number > other.before:
-            image = other.images + (number - 1 - other.before) * other.cycle.cells
+            image = other.images + (number - 1 - other.before) * other.stride
         else:
             image = other.kept + (number - other.first_kept) * other.cycle.cells
         publish_latest(
@@ -78,6 +80,7 @@ cdef inline void _show(Track *tracks, int n, int k) noexcept nogil:
 cdef void _step(Track *track) noexcept nogil:
     cdef CycleState *cycle = track.cycle
     cdef double *image = cycle.image
+    cdef double *row
     cdef int64_t i = track.done
     cdef int64_t k = track.t_ns[i] // track.period_ns
     cdef int64_t j
@@ -93,8 +96,10 @@ cdef void _step(Track *track) noexcept nogil:
     for j in range(track.n_forced):
         image[track.forced_cell[j]] = track.forced[i * track.n_forced + j]
     step_stages(cycle, track.t_ns[i])
-    for j in range(cycle.cells):
-        track.images[i * cycle.cells + j] = image[j]
+    row = track.images + i * track.stride
+    if track.is_timed:
+        (<int64_t *>row)[-1] = track.t_ns[i]
+    memcpy(row, image, cycle.cells * sizeof(double))
     track.done += 1
 
 
@@ -208,7 +213,7 @@ cdef class Offline:
     def run(self, task, t_ns, *, forced=None):
         return self.run_together({task: Steps(t_ns, {}, forced or {})})
 
-    def run_together(self, steps):
+    def run_together(self, steps, *, rows=None):
         cdef Track tracks[MOST_TASKS]
         cdef int n = len(steps), k
         cdef int64_t begin
@@ -219,7 +224,8 @@ cdef class Offline:
             raise KeyError(f"no task {unknown[0]!r}; there are: {', '.join(self._cycles)}")
         mistakes, images, keep = [], {}, []
         for k, (task, given) in enumerate(steps.items()):
-            keep.append(self._track(&tracks[k], task, given, [*steps], images, mistakes))
+            room = None if rows is None else rows[task]
+            keep.append(self._track(&tracks[k], task, given, [*steps], room, images, mistakes))
         if mistakes:
             raise ValueError("\n".join(mistakes))
         with nogil:
@@ -237,7 +243,7 @@ cdef class Offline:
         return images
 
     cdef object _track(
-        self, Track *track, str task, given, list together, dict images, list mistakes
+        self, Track *track, str task, given, list together, room, dict images, list mistakes
     ):
         # fill `track`; returns the objects that keep its pointers alive
         cdef Cycle cycle = self._cycles[task]
@@ -247,6 +253,7 @@ cdef class Offline:
         cdef const int64_t[:, ::1] seen
         cdef const double[:, ::1] columns, kept
         cdef double[:, ::1] rows
+        cdef int first = room is not None
         paths = self.paths(task)
         forced = dict(given.forced)
         bad = [f"{path!r} is no cell of task {task!r}" for path in forced if path not in paths]
@@ -258,6 +265,9 @@ cdef class Offline:
         if np.any(np.diff(periods, prepend=self._last[task]) <= 0):
             bad.append(f"t_ns of task {task!r} must rise by its period or more, also from run to run")
         bad += self._wrong_views(task, given.seen, n, together)
+        shape = np.shape(room) if first else (n, 1 + len(paths))
+        if len(shape) != 2 or shape[0] < n or shape[1] != 1 + len(paths):
+            bad.append(f"rows of task {task!r} have shape {shape}, the schedule needs ({n}, {1 + len(paths)}) at least")
         mistakes += bad
         if bad:
             return None
@@ -272,7 +282,7 @@ cdef class Offline:
             for other in together
         ]), np.int64)
         # touched here, so that the pages are there when the clock runs
-        rows = np.full((n, cycle.state.cells), np.nan)
+        rows = room if first else np.full((n, cycle.state.cells), np.nan)
         first_kept, images_kept = self._kept[task]
         kept = images_kept
         track.cycle = &cycle.state
@@ -284,11 +294,12 @@ cdef class Offline:
         track.n_forced = len(forced)
         track.forced_cell = &cells[0]
         track.forced = &columns[0, 0]
-        track.images = &rows[0, 0]
+        track.images = &rows[0, first]
+        track.stride, track.is_timed = rows.shape[1], first
         track.before = self._done[task]
         track.kept, track.first_kept = &kept[0, 0], first_kept
         track.published = self._published[task]
-        images[task] = np.asarray(rows)
+        images[task] = np.asarray(rows)[:n, first:]
         return times, cells, columns, seen, kept
 
     def _wrong_views(self, task, seen, n, together):

@@ -27,6 +27,9 @@ pytestmark = [
     ),
 ]
 START_S = 120.0
+INK = """(one) => { const it = document.querySelector(one); if (!it?.width) return 0;
+  const { data } = it.getContext('2d').getImageData(0, 0, it.width, it.height);
+  return data.reduce((n, a, k) => n + (k % 4 === 3 && a > 0), 0); }"""
 TITLE = "<img src=x onerror=document.title='owned'> & wheel"
 MORE = """
 [blocks.assist]
@@ -227,6 +230,7 @@ def test_the_page_moves_tunes_and_stops(browser, place):
     assert ["guard/state"] in json.loads(kept.read_text())["strips"]
 
     scope_triggers(browser, place)
+    scope_level_is_dragged(browser)
 
     browser.key("Escape")
     state_is(browser, "No run")
@@ -276,6 +280,38 @@ def scope_triggers(browser, place):
     browser.click("#scope-now")
     browser.until("rigloop.scope.capture.view === null && rigloop.scope.beside")
 
+    # one signal over another, and all of them in one picture
+    pick("scope-over", "wheel/angle_rad")
+    pick("scope-up", "guard/torque_nm")
+    browser.until(f"({INK})('#scope-across') > 100")
+    browser.click("#scope-one")
+    browser.until(f"({INK})('#scope-together canvas') > 1000")
+    assert browser.run("document.querySelector('#scope-plots .uplot').offsetHeight") == 0
+    browser.click("#scope-one")
+    browser.until("document.querySelector('#scope-plots .uplot').offsetHeight > 0")
+
+
+def scope_level_is_dragged(browser):
+    """Drag the level in the plot of its signal while the scope waits: it waits for the new one."""
+    browser.run("(document.querySelector('#scope-level').value = '0.3', rigloop.scope.moved(), 1)")
+    browser.click("#scope-arm")
+    browser.until("document.querySelector('#scope-state').innerText.startsWith('armed')")
+    plot = "rigloop.scope.plots.plots.get('wheel/angle_rad').plot"
+    browser.run(f"({plot}.root.scrollIntoView({{block: 'center'}}), 1)")
+    browser.until(f"{plot}.data[0].length > 0")  # it is filled once it can be seen
+    x, y, to = browser.run(
+        "(u => { const box = u.over.getBoundingClientRect();"
+        "const y = rigloop.scope.plots.levels.height(u, 'scope-level');"
+        f"return [box.left + 50, box.top + y, box.top + box.height - 10]; }})({plot})"
+    )
+    browser.drag(x, x, y, to)
+    level = float(browser.run("document.querySelector('#scope-level').value"))
+    assert level < 0.3
+    assert browser.run("rigloop.scope.armed.trigger") == f"wheel/angle_rad > {level:g} rising"
+    assert browser.run("rigloop.scope.capture.view") is None  # the plot did not take it for a zoom
+    browser.click("#scope-arm")
+    browser.until("document.querySelector('#scope-state').innerText.startsWith('off')")
+
 
 def test_a_fault_is_shown_in_words_and_reset(browser, place):
     with ServiceClient(place.rig.stem, "test") as client:
@@ -296,6 +332,11 @@ def test_a_fault_is_shown_in_words_and_reset(browser, place):
 
 def test_the_page_comes_back_after_restarts(browser, place, url, wait_for):
     port = url.split(":")[2].partition("/")[0]
+    browser.run(
+        "(document.querySelector('#scope-trigger').value = 'wheel/angle_rad > 1e3 rising', 1)"
+    )
+    browser.click("#scope-arm")
+    browser.until("document.querySelector('#scope-state').innerText === 'waits for a run'")
     place.end("monitor")
     browser.until("document.querySelector('#banner').innerText.includes('not there')")
     assert browser.run("document.querySelector('#stop').disabled")
@@ -306,6 +347,18 @@ def test_the_page_comes_back_after_restarts(browser, place, url, wait_for):
     browser.until("document.querySelector('#banner').innerText.includes('Looking for it')")
     place.serve(wait_for)
     browser.until("document.querySelector('#banner').hidden")
+    state_is(browser, "No run")
+
+    # a scope that waits goes on waiting, whoever was away, and sees the next run
+    browser.until("document.querySelector('#scope-state').innerText === 'waits for a run'")
+    arm(browser)
+    browser.until("document.querySelector('#scope-state').innerText === 'armed'")
+    browser.click("#stop")
+    state_is(browser, "No run")
+    browser.until("document.querySelector('#scope-state').innerText === 'waits for a run'")
+    arm(browser)
+    browser.until("document.querySelector('#scope-state').innerText === 'armed'")
+    browser.click("#stop")
     state_is(browser, "No run")
 
 

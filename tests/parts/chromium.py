@@ -15,6 +15,7 @@ from websockets.sync.client import connect
 
 START_S = 120.0
 ANSWER_S = 60.0
+LEAST_SHARED = 1 << 29  # bytes of shared memory
 OPTIONS = (
     "--headless=new",
     "--remote-debugging-port=0",
@@ -23,7 +24,6 @@ OPTIONS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-extensions",
-    "--disable-dev-shm-usage",
     "--enable-unsafe-swiftshader",  # WebGL without a graphics card
     "--mute-audio",
     "--hide-scrollbars",
@@ -43,6 +43,9 @@ class Chromium:
         self._folder = tempfile.TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True)
         # the sandbox needs rights that root in a container has not
         sandbox = ["--no-sandbox"] if os.getuid() == 0 else []
+        # a container may have too little shared memory; files in its place are written to a disk in every frame
+        if shutil.disk_usage("/dev/shm").free < LEAST_SHARED:
+            sandbox.append("--disable-dev-shm-usage")
         self._process = subprocess.Popen(
             [found(), *OPTIONS, *sandbox, f"--user-data-dir={self._folder.name}", f"--window-size={width},{height}",
              "about:blank"],
@@ -107,6 +110,19 @@ class Chromium:
         assert "exceptionDetails" not in done, (script, done["exceptionDetails"])
         return done["result"].get("value")
 
+    def run_in_threads(self, script):
+        """Return the values of an expression in the threads (workers) of the page."""
+        found = []
+        for one in self._ask("Target.getTargets")["targetInfos"]:
+            if one["type"] != "worker":
+                continue
+            session = self._ask("Target.attachToTarget", targetId=one["targetId"], flatten=True)
+            done = self._ask(
+                "Runtime.evaluate", session["sessionId"], expression=script, returnByValue=True
+            )
+            found.append(done["result"].get("value"))
+        return found
+
     def until(self, script, timeout_s=90.0):
         """Wait until an expression in the page is true; return its value."""
         until = time.monotonic() + timeout_s
@@ -134,14 +150,15 @@ class Chromium:
         for kind in ("keyDown", "keyUp"):
             self.ask("Input.dispatchKeyEvent", type=kind, key=key, code=code or key)
 
-    def drag(self, from_x, to_x, y):
+    def drag(self, from_x, to_x, y, to_y=None):
         """Drag with the mouse."""
-        for kind, x, buttons in (
-            ("mouseMoved", from_x, 0), ("mousePressed", from_x, 1), ("mouseMoved", to_x, 1),
-            ("mouseReleased", to_x, 0),
+        to_y = y if to_y is None else to_y
+        for kind, x, now_y, buttons in (
+            ("mouseMoved", from_x, y, 0), ("mousePressed", from_x, y, 1), ("mouseMoved", to_x, to_y, 1),
+            ("mouseReleased", to_x, to_y, 0),
         ):  # fmt: skip
             self.ask(
-                "Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=buttons,
+                "Input.dispatchMouseEvent", type=kind, x=x, y=now_y, button="left", buttons=buttons,
                 clickCount=1,
             )  # fmt: skip
 

@@ -1,4 +1,4 @@
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint16_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint16_t, uint32_t
 
 from io_bridge.emulator.devices.described_device cimport DescribedDevice
 from io_bridge.emulator.drive.plant cimport Plant
@@ -33,6 +33,14 @@ cdef struct Drive:
     int64_t runs_on_until_ns  # segment time; 0: until the fault is reset
     int64_t outlasts_ns      # its torque ends so long after its operation
     int one_way              # no torque to negative angles
+    double clip_nm           # at the shaft; 0: none
+    double bias_nm           # beside each command
+    double inverts_rad_s     # below this speed its torque is turned round
+    double spring_nm_rad     # at a wheel that nobody leads
+    double play_rad          # between shaft and encoder
+    double seen_rad          # by the encoder
+    uint32_t stuck_bits      # of the count, always 1
+    int says_nothing         # of a torque that outlasts its operation
     uint16_t warning
     double asked_nm          # behind the slope
     int64_t asked_ns

@@ -2,6 +2,7 @@
 controller."""
 import math
 
+from libc.math cimport fabs
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint16_t, uint32_t
 from libc.string cimport memset
 
@@ -58,9 +59,15 @@ cdef int next_state(int state, int control, int rising) noexcept nogil:
 
 cdef void publish(Drive *d) noexcept nogil:
     """Physics to objects: quantised multi-turn count modulo 2^32, rounded speed and torques."""
-    cdef double permille = 1000.0 * d.plant.motor_nm / (d.shaft_gain * d.rated_nm)
+    # what is not the drive's own it does not report
+    cdef double beside = d.bias_nm if d.state == OPERATION_ENABLED else 0.0
+    cdef double permille = 1000.0 * (d.plant.motor_nm - beside) / (d.shaft_gain * d.rated_nm)
     cdef double counts = d.counts_sign * d.counts_per_rad
-    d.position[0] = <int32_t> <uint32_t> whole(d.plant.angle_rad * counts + d.offset_count)
+    cdef double play = 0.5 * d.play_rad
+    d.seen_rad = max(d.plant.angle_rad - play, min(d.plant.angle_rad + play, d.seen_rad))
+    if d.says_nothing and d.state != OPERATION_ENABLED:
+        permille = 0.0
+    d.position[0] = <int32_t> (<uint32_t> whole(d.seen_rad * counts + d.offset_count) | d.stuck_bits)
     d.velocity[0] = <int32_t> whole(d.plant.rate_rad_s * counts + 0.5)
     d.torque[0] = <int16_t> whole(permille + 0.5)
     d.sensor[0] = <int32_t> whole(1000.0 * d.plant.sensor_nm + 0.5)
@@ -109,7 +116,11 @@ cdef void want(Drive *d, double torque) noexcept nogil:
     cdef int last
     if d.one_way:
         torque = max(0.0, torque)
-    torque *= d.shaft_gain
+    torque = d.shaft_gain * torque + d.bias_nm
+    if d.clip_nm > 0.0:
+        torque = max(-d.clip_nm, min(d.clip_nm, torque))
+    if fabs(d.plant.rate_rad_s) < d.inverts_rad_s:
+        torque = -torque
     if d.delay_ns == 0:
         d.plant.wanted_nm = torque
     elif d.n_due < QUEUE:
@@ -278,6 +289,16 @@ cdef int drive_make(Drive *d, p) except -1:
     d.stop_runs_on = p.stop_does == "run on"
     d.outlasts_ns = round(1e9 * p.torque_outlasts_s)
     d.one_way = p.torque_one_way
+    d.clip_nm = p.torque_clip_nm
+    d.bias_nm = p.torque_bias_nm
+    d.inverts_rad_s = p.torque_inverts_below_rad_s
+    d.spring_nm_rad = p.spring_nm_rad
+    d.play_rad = p.encoder_play_rad
+    d.seen_rad = d.plant.angle_rad
+    d.stuck_bits = p.encoder_stuck_bits
+    d.says_nothing = p.says_no_torque
+    if p.hands == "free" and d.spring_nm_rad > 0.0:
+        plant_hold(&d.plant, p.offset_rad, d.spring_nm_rad, 0.0)
     return 0
 
 
@@ -347,7 +368,7 @@ cdef class DriveDevice(DescribedDevice):
 
     def let_go(self) -> None:
         """Have the hands let go of the wheel."""
-        plant_hold(&self.drive.plant, 0.0, 0.0, 0.0)
+        plant_hold(&self.drive.plant, self.parameters.offset_rad, self.drive.spring_nm_rad, 0.0)
 
     @property
     def angle_rad(self) -> float:

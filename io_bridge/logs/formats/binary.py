@@ -12,6 +12,7 @@ import numpy as np
 
 from io_bridge.logs.formats.cdr import LONGEST, decoded_columns, leaves_of
 from io_bridge.logs.formats.opened import extra
+from io_bridge.logs.formats.parquet import STAMP_PARTS, read_parquet, stamped
 from io_bridge.logs.formats.table import (
     MOST_CELLS,
     MOST_COLUMNS,
@@ -23,8 +24,8 @@ from io_bridge.logs.formats.table import (
 
 MOST_DEPTH = 6
 MOST_ELEMENTS = 64  # of an array of structures
-STAMP_PARTS = (("sec", "nsec"), ("sec", "nanosec"), ("secs", "nsecs"))
 MOST_MESSAGES = 20_000_000
+NAMES_OF_COLUMNS = ("columns", "column_names", "names", "labels", "fields")
 
 
 def read_mdf(path: Path) -> list[Table]:
@@ -108,51 +109,12 @@ def _topic_table(name: str, topic: _Topic) -> Table:
             _flatten("", json.loads(message), rows[-1], 0)
         names = list(dict.fromkeys(n for row in rows for n in row))[:MOST_COLUMNS]
         columns = {n: np.array([row.get(n, np.nan) for row in rows]) for n in names}
-    columns = _stamped(columns)
+    columns = stamped(columns)
     # an own stamp of the sender is better than that of the recorder, so it keeps its name
     named = "publish_time" if "publish_time" not in columns else "publish_time of the record"
     stamps = np.array(topic.stamps, dtype=np.uint64)
     numbers = {named: (stamps - stamps[0]).astype(np.int64) * 1e-9, **columns}
     return whole_table(name, numbers, {named: "s", **units}, "mcap", remarks)
-
-
-def _stamped(columns: dict[str, Array]) -> dict[str, Array]:
-    # the two parts of a stamp as one
-    found = dict(columns)
-    for name in columns:
-        stem = name.removesuffix(".sec")
-        if stem != name and f"{stem}.nanosec" in columns:
-            found[stem] = found.pop(name) + 1e-9 * found.pop(f"{stem}.nanosec")
-    return found
-
-
-def read_parquet(path: Path) -> list[Table]:
-    """Read the columns of a Parquet file."""
-    parquet = extra("pyarrow.parquet", path)
-    file = parquet.ParquetFile(path, memory_map=True)
-    if file.metadata.num_rows * file.metadata.num_columns > MOST_CELLS:
-        raise LogError(f"parquet: more than {MOST_CELLS} cells")
-    table = file.read()
-    numbers: dict[str, Array] = {}
-    units: dict[str, str] = {}
-    for column in table.schema:
-        values = table.column(column.name).to_numpy()
-        if values.dtype.kind == "M":
-            values, units[column.name] = (
-                values.astype("datetime64[ns]").astype(np.int64) * 1e-9,
-                "s",
-            )
-        if values.dtype.kind in "iufb" and len(numbers) < MOST_COLUMNS:
-            numbers[column.name] = values.astype(float)
-            stated = (column.metadata or {}).get(b"unit") or (column.metadata or {}).get(b"units")
-            if stated:
-                units[column.name] = stated.decode(errors="replace")
-    remarks = [
-        f"{key.decode(errors='replace')}: {value[:200].decode(errors='replace')}"
-        for key, value in (table.schema.metadata or {}).items()
-        if key not in (b"pandas", b"ARROW:schema")
-    ]
-    return [whole_table("", numbers, units, "parquet", tuple(remarks))]
 
 
 def read_hdf5(path: Path) -> list[Table]:
@@ -176,12 +138,26 @@ def read_hdf5(path: Path) -> list[Table]:
                 if rows[n].dtype.kind in "iufb"
             )
         elif item.dtype.kind in "iufb":
-            found.extend((n, values, unit) for n, values in _vectors(name, item))
+            names = _columns_named(item)
+            for n, values in _vectors(name, item):
+                number = n.removeprefix(f"{name}_")
+                stated = names[int(number) - 1] if number != n and len(names) >= int(number) else ""
+                found.append((f"{name}/{stated}" if stated else n, values, unit))
 
     with h5py.File(path, "r") as file:
         remarks += [f"{key}: {str(value)[:200]}" for key, value in file.attrs.items()]
         file.visititems(look)
     return _by_length(found, "hdf5", tuple(remarks))
+
+
+def _columns_named(item: Any) -> list[str]:
+    # names of a matrix's columns, from an attribute that has as many
+    for key in NAMES_OF_COLUMNS:
+        cells = np.ravel(item.attrs.get(key, []))
+        words = [c.decode(errors="replace") if isinstance(c, bytes) else str(c) for c in cells]
+        if len(words) == min(item.shape) and all(words):
+            return [word.replace("/", " ")[:80] for word in words]
+    return []
 
 
 def read_mat(path: Path) -> list[Table]:

@@ -21,6 +21,7 @@ BARE_HEXADECIMAL = re.compile(r"[0-9a-fA-F]{2,16}\Z")
 HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]+\Z")
 BEGINS_COMMENT = ("#", "%", "//", "!", "'")
 SAMPLE = 400  # lines that are looked at
+REMARKS, LONGEST_REMARK = 0.9, 200
 MOST_CONTROLS = 0.02  # of the first bytes of a text
 CONTROLS = bytes(range(9)) + bytes(range(14, 32))
 
@@ -146,7 +147,7 @@ def find_dialect(path: Path, lines: Sequence[str], delimiter: str | None = None)
             if n > 1 and all(row[-1] == "" for row in typical):
                 # a delimiter at the end of each line makes no column
                 n, typical = n - 1, [row[:-1] for row in typical]
-            good = sum(all(_is_value(dialect, c) or _is_word(c) for c in row) for row in typical)
+            good = sum(_goodness(dialect, row) for row in typical)
             numbers = sum(_is_value(dialect, cell) for row in typical for cell in row)
             filled = sum(cell != "" for row in typical for cell in row)
             share = numbers / max(1, filled)
@@ -168,6 +169,19 @@ def find_dialect(path: Path, lines: Sequence[str], delimiter: str | None = None)
 
 def _is_value(dialect: Dialect, cell: str) -> bool:
     return dialect.is_number(cell) or bool(STAMP.match(cell))
+
+
+def _goodness(dialect: Dialect, row: list[str]) -> float:
+    # 1 for numbers and words; remarks in words of their own are less likely, and stand beside numbers
+    others = [cell for cell in row if not (_is_value(dialect, cell) or _is_word(cell))]
+    if not others:
+        return 1.0
+    are_remarks = dialect.delimiter != " " and len(others) <= 0.5 * len(row)
+    return REMARKS * (are_remarks and all(_is_remark(cell) for cell in others))
+
+
+def _is_remark(cell: str) -> bool:
+    return len(cell) <= LONGEST_REMARK and not any(sign in cell for sign in ";\t|")
 
 
 def _is_word(cell: str) -> bool:

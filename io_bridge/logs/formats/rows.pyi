@@ -9,8 +9,10 @@ def read_rows(
     most: int,
     delimiter: str,
     decimal: str,
+    kinds: NDArray[np.uint8] | None = None,
+    words: NDArray[np.int64] | None = None,
 ) -> tuple[int, int]:
-    """Read lines of numbers until one that is not made of them alone.
+    """Read lines of numbers, and of words where these are expected, until one that is not made of them alone.
 
     Each number is the double nearest to its digits. An empty cell and the word nan are NaN. A line that this does not
     read may still be a good one: words, hexadecimal numbers and marks of other kinds are left to the caller.
@@ -29,6 +31,12 @@ def read_rows(
         One sign of ASCII that is in no number; a blank stands for any number of blanks and tabulators.
     decimal : str
         `,`: a comma parts decimals, as a point always does.
+    kinds : ndarray of uint8, shape (n_columns,), optional
+        0: a column of numbers, 1: of words, 2: of numbers of which some are hexadecimal, with 0x. Without it all are
+        numbers. A column of words is NaN, and a line without any number is not read.
+    words : ndarray of int64, shape (n_kept, n, 2), optional
+        Of each column that is not of kind 0, and of each row from `first` on: where in `text` its word begins and ends.
+        Blanks may stand at its end.
 
     Returns
     -------
@@ -40,5 +48,5 @@ def read_rows(
     Raises
     ------
     ValueError
-        A place outside of the text, or too few rows.
+        A place outside of the text, or too little room for rows or words.
     """

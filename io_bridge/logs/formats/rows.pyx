@@ -1,6 +1,6 @@
 """Rows of plain numbers out of the bytes of a text; see rows.pyi."""
 from libc.math cimport NAN
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
 cdef extern from "Python.h":
@@ -13,6 +13,12 @@ cdef enum:
     MOST_SIGNS = 60              # of such a number
     MOST_DIGITS = 18
     LARGEST_TEN = 22             # the largest power of ten that is exact
+    # kinds of columns
+    OF_NUMBERS = 0
+    OF_WORDS = 1
+    OF_HEXADECIMAL = 2           # numbers, some of them with 0x: their words are kept too
+    MOST_HEXADECIMAL = 16        # digits
+    LONGEST_WORD = 65_536
 
 cdef uint64_t EXACT = 1ULL << 53
 cdef double[23] TENS
@@ -86,6 +92,46 @@ cdef bint _long_number(const unsigned char *p, const unsigned char *end, double 
     return True
 
 
+cdef const unsigned char *_hexadecimal(
+    const unsigned char *p, const unsigned char *end, double *value
+) noexcept nogil:
+    # the end of the number whose 0x stands at p; p where there is none
+    cdef const unsigned char *begin = p
+    cdef uint64_t whole = 0
+    cdef unsigned char sign
+    if end - p < 3 or p[0] != 48 or (p[1] | 32) != 120:
+        return begin
+    p += 2
+    while p < end:
+        sign = p[0] | 32
+        if _is_digit(p[0]):
+            whole = 16 * whole + (p[0] - 48)
+        elif 97 <= sign <= 102:
+            whole = 16 * whole + (sign - 87)
+        else:
+            break
+        p += 1
+    if not 0 < p - begin - 2 <= MOST_HEXADECIMAL:
+        return begin
+    value[0] = <double>whole
+    return p
+
+
+cdef inline const unsigned char *_word(
+    const unsigned char *p, const unsigned char *end, unsigned char parts, bint by_blanks
+) noexcept nogil:
+    # the end of the word that begins at p; NULL for one that is left to others
+    cdef const unsigned char *begin = p
+    while p < end and p[0] != 10 and p[0] != parts and not (by_blanks and p[0] == 9):
+        # quotes, and where words are parted by blanks, marks that may be some
+        if p[0] == 34 or p[0] == 0 or (by_blanks and (p[0] < 32 or p[0] > 126)):
+            return NULL
+        p += 1
+    if p - begin > LONGEST_WORD or (by_blanks and p == begin):
+        return NULL
+    return p
+
+
 cdef inline bint _is_nan(const unsigned char *p, const unsigned char *end) noexcept nogil:
     return end - p >= 3 and (p[0] | 32) == 110 and (p[1] | 32) == 97 and (p[2] | 32) == 110
 
@@ -99,29 +145,49 @@ cdef inline const unsigned char *_over_blanks(
 
 
 def read_rows(const unsigned char[::1] text, Py_ssize_t at, double[:, ::1] out, Py_ssize_t first, Py_ssize_t most,
-              str delimiter, str decimal):
+              str delimiter, str decimal, const unsigned char[::1] kinds=None, int64_t[:, :, ::1] words=None):
     cdef const unsigned char *begin
     cdef const unsigned char *end
     cdef const unsigned char *p
     cdef const unsigned char *after
     cdef unsigned char parts = <unsigned char>ord(delimiter)
     cdef bint has_comma = decimal == ",", by_blanks = delimiter == " ", tabs = delimiter != "\t", is_quoted
-    cdef int kind, k, n_columns = <int>out.shape[0]
+    cdef int kind, k, n_columns = <int>out.shape[0], column, kept, n_numbers
+    cdef bint has_words = kinds is not None
     cdef Py_ssize_t done = 0
     cdef double value
     if not 0 <= at <= text.shape[0] or first < 0 or first + most > out.shape[1]:
         raise ValueError("read_rows: outside of the text or of the rows")
+    if has_words:
+        kept = sum(1 for kind in kinds if kind != OF_NUMBERS)
+        if kinds.shape[0] != n_columns or words is None or words.shape[0] != kept or words.shape[2] != 2 \
+                or first + most > words.shape[1]:
+            raise ValueError("read_rows: no room for the words of each column that has some")
     if at == text.shape[0]:
         return 0, at
     begin = &text[0]
     end = begin + text.shape[0]
     p = begin + at
     while done < most and p < end:
+        kept, n_numbers = 0, 0
         for k in range(n_columns):
             p = _over_blanks(p, end, tabs)
+            column = kinds[k] if has_words else OF_NUMBERS
             is_quoted = p < end and p[0] == 34
-            p += is_quoted
-            after = _number(p, end, has_comma, &value, &kind)
+            value, kind = NAN, NUMBER
+            if column != OF_NUMBERS:
+                after = _word(p, end, parts, by_blanks)
+                if after is NULL:
+                    return done, at
+                words[kept, first + done, 0], words[kept, first + done, 1] = p - begin, after - begin
+                kept += 1
+            if column == OF_HEXADECIMAL and _hexadecimal(p, end, &value) != p:
+                after = _hexadecimal(p, end, &value)
+                n_numbers += 1
+            elif column != OF_WORDS:
+                p += is_quoted
+                after = _number(p, end, has_comma, &value, &kind)
+                n_numbers += kind != NO_NUMBER
             if kind == LONG_NUMBER:
                 if not _long_number(p, after, &value):
                     return done, at
@@ -157,6 +223,8 @@ def read_rows(const unsigned char[::1] text, Py_ssize_t at, double[:, ::1] out, 
         p += 1
         if n_columns == 1 and _is_blank_line(begin + at, p):
             return done, at
+        if has_words and not n_numbers:
+            return done, at  # it may be a line of names
         done += 1
         at = p - begin
     return done, at

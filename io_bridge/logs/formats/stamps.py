@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
 
 STAMP = re.compile(
     r"""(?:(?:(?P<y>\d{4})[-/.](?P<m>\d\d?)[-/.](?P<d>\d\d?)
@@ -49,4 +53,30 @@ def seconds_of(word: str) -> float:
     return days * 86_400.0 + seconds + float(found["second"].replace(",", "."))
 
 
+def seconds_of_all(words: Iterable[str]) -> NDArray[np.float64]:
+    """Return `seconds_of` of each word: of those of one minute only the first one is taken apart."""
+    begins: dict[str, float | None] = {}
+
+    def begin_of(minute: str) -> float | None:
+        # None: not a minute, or one with a zone behind it
+        match = STAMP.match(f"{minute}:00")
+        return seconds_of(f"{minute}:00") if match and match["zone"] is None else None
+
+    found = []
+    for word in words:
+        minute, _, seconds = word.rpartition(":")
+        if not PLAIN_SECONDS.match(seconds):
+            found.append(seconds_of(word))
+            continue
+        if minute not in begins:
+            if len(begins) > MOST_MINUTES:
+                begins.clear()
+            begins[minute] = begin_of(minute)
+        begin = begins[minute]
+        found.append(seconds_of(word) if begin is None else begin + float(seconds))
+    return np.array(found, dtype=float)
+
+
 EPOCH = datetime.date(1970, 1, 1).toordinal()
+PLAIN_SECONDS = re.compile(r"[0-9]{2}(?:\.[0-9]+)?\Z")
+MOST_MINUTES = 10_000  # that are known at once

@@ -168,7 +168,7 @@ class TextTables:
                 "cp1252" if self._inner == "cp1252" else "utf-8", errors="replace"
             )
         is_first = not self._next_line
-        rows = TextRows(len(names), self._inner, self._next_row, self._next_line)
+        rows = TextRows(layout, len(names), self._inner, self._next_row, self._next_line)
         at = 0
         if is_first:
             at = end_of_line(text, 0, layout.first)
@@ -178,11 +178,7 @@ class TextTables:
         if is_first and not numbers.size:
             raise LogError(f"{self._path}: a header but no data row")
         self._next_line, self._next_row = rows.at_line, rows.n_rows
-        words = {
-            name: [row[k] for row in rows.words]
-            for k, name in enumerate(names)
-            if layout.is_word[k] or layout.is_hexadecimal[k]
-        }
+        words = {names[k]: cells for k, cells in rows.words.items()}
         units = dict(zip(names, layout.units, strict=True)) if layout.units else {}
         return Table(
             name="",

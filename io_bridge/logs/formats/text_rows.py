@@ -16,24 +16,33 @@ LONGEST_LINE = 65_536
 SHOWN = 40  # letters of a spoilt place
 LOOKED_BACK = 1 << 18  # bytes before the last row, by which it is known as cut
 OF_NUMBERS = frozenset("0123456789+-.eE")
+OF_WORDS, OF_HEXADECIMAL = 1, 2  # kinds of columns of `read_rows`
+MOST_KNOWN = 4096  # words that are kept as they were read
 
 
 class TextRows:
-    """The rows of a table as they are read: numbers column by column, words, and where each row stood.
+    """The rows of a table as they are read: numbers and words column by column, and where each row stood.
 
     Attributes
     ----------
     inner : str
         Encoding of the text.
+    words : dict of int to list of str
+        By column, of those whose words are kept.
     n_rows : int
         Rows of the file so far, those that could not be read too.
     at_line : int
         Lines of the file so far.
     """
 
-    def __init__(self, n_columns: int, inner: str, n_rows: int, line: int) -> None:
+    def __init__(self, layout: Layout, n_columns: int, inner: str, n_rows: int, line: int) -> None:
         self.inner, self.n_rows, self.at_line = inner, n_rows, line
-        self.words: list[list[str]] = []
+        kinds = [
+            OF_WORDS if is_word else OF_HEXADECIMAL if is_hexadecimal else 0
+            for is_word, is_hexadecimal in zip(layout.is_word, layout.is_hexadecimal, strict=True)
+        ]
+        self.words: dict[int, list[str]] = {k: [] for k, kind in enumerate(kinds) if kind}
+        self._kinds = np.array(kinds, np.uint8) if self.words else None
         self.spoilt: list[Spoilt] = []
         self.blocks: list[tuple[Array, NDArray[np.int64]]] = []
         self._n_columns = n_columns
@@ -45,6 +54,7 @@ class TextRows:
         self._room = most
         self.numbers = np.empty((self._n_columns, most))
         self._place = np.empty((2, most), np.int64)  # row and line
+        self._spans = np.empty((len(self.words), most, 2), np.int64) if self.words else None
 
     def close(self) -> None:
         """Keep the rows of the room that there is."""
@@ -56,9 +66,10 @@ class TextRows:
         """Take plain rows from a place of a text on; return their number and the place behind them."""
         dialect, most = layout.dialect, min(most, self._room - self._n)
         done, at = read_rows(
-            text, at, self.numbers, self._n, most, dialect.delimiter, dialect.decimal
-        )
+            text, at, self.numbers, self._n, most, dialect.delimiter, dialect.decimal, self._kinds, self._spans
+        )  # fmt: skip
         if done:
+            self._take_words(text, done)
             here = slice(self._n, self._n + done)
             self._place[0, here] = np.arange(self.n_rows, self.n_rows + done)
             self._place[1, here] = np.arange(self.at_line + 1, self.at_line + done + 1)
@@ -67,12 +78,26 @@ class TextRows:
             self.at_line += done
         return done, at
 
+    def _take_words(self, text: bytes, done: int) -> None:
+        if self._spans is None:
+            return
+        known: dict[bytes, str] = {}  # most words of a log are few
+        for words, spans in zip(self.words.values(), self._spans, strict=True):
+            for begin, end in spans[self._n : self._n + done].tolist():
+                word = text[begin:end]
+                if word not in known:
+                    if len(known) > MOST_KNOWN:
+                        known.clear()
+                    known[word] = words_of(word, self.inner).strip()
+                words.append(known[word])
+
     def add(self, values: list[float], cells: list[str]) -> None:
         """Take one row."""
         self.numbers[:, self._n] = values
         self._place[:, self._n] = self.n_rows, self.at_line + 1
         self._n += 1
-        self.words.append(cells)
+        for k, words in self.words.items():
+            words.append(cells[k])
 
     def tell(self, kind: str, text: str, expected: str, column: str = "") -> None:
         """List what is wrong about the line."""
@@ -95,8 +120,7 @@ def take_rows(
 ) -> None:
     """Take the rows of a text from a place on; its last line may be cut where it does not end well."""
     delimiter = layout.dialect.delimiter
-    is_plain = not any(layout.is_word) and not any(layout.is_hexadecimal)
-    is_plain = is_plain and delimiter.isascii() and delimiter not in OF_NUMBERS
+    is_plain = delimiter.isascii() and delimiter not in OF_NUMBERS
     left = text.count(b"\n", at) + (not text.endswith(b"\n"))
     while left > 0 and at < len(text):
         rows.reserve(min(left, AT_ONCE))

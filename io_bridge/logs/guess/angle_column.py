@@ -43,15 +43,19 @@ class AngleGuess:
 
 
 def guess_angle(
-    table: Table, name: str, score: float, margin: float, asked: float | None
+    table: Table, name: str, score: float, margin: float, asked: float | None, unit: str | None
 ) -> AngleGuess:
-    """Guess unit, counts of a turn, span and direction of a column."""
+    """Guess unit, counts of a turn, span and direction of a column; `asked` and `unit` are known already."""
     values = table.numbers[name]
     good = values[np.isfinite(values)]
     sure = float(np.clip(0.4 + 0.06 * score + 0.05 * margin, 0.1, 0.98))
     why = "by its name and its motion" if score >= 4.0 else "moves most smoothly"
     choices = [Choice("angle", name, sure, why)]
-    unit, doubt = _unit(table, name, good, choices)
+    if unit:
+        choices.append(Choice("angle unit", unit, 0.98, "as asked"))
+        doubt = ""
+    else:
+        unit, doubt = _unit(table, name, good, choices)
     if unit == "counts":
         per_turn, span, sign = _counts(table, name, good, asked, choices)
     else:

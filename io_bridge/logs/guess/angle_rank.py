@@ -7,6 +7,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
+from io_bridge.logs.faults.steps import find_grid, find_quantum
 from io_bridge.logs.formats.table import Table
 from io_bridge.logs.guess.clock_column import is_clock
 from io_bridge.logs.guess.names import (
@@ -22,6 +23,9 @@ Array = NDArray[np.float64]
 
 PLAIN = re.compile(r"(data|values?|signals?|samples?)$", re.IGNORECASE)  # a group has the name
 LATER = 16  # samples
+SMOOTHNESS = 2.0  # points
+FINE_NOISE = 3.0  # counts, by which an encoder's third differences vary
+FEW = 4000  # samples that are looked at in a row
 
 
 def rank_angles(table: Table, time_column: str) -> list[tuple[float, str]]:
@@ -48,16 +52,24 @@ def rank_angles(table: Table, time_column: str) -> list[tuple[float, str]]:
         else:
             # an angle goes further in more time; noise does not
             score += 2.0 * float(np.clip(np.log10(_further(good, step) + 1e-9), 0.0, 1.0))
+            score += SMOOTHNESS * _smooth(good, step)
             score += 0.5 * bool(np.all(good == np.rint(good))) + 0.2 * min(
                 1.0, len(np.unique(good[:5000])) / 200.0
             )
-        score -= 0.0 if table.has_names else 0.2 * place
+        if not table.has_names or _of_matrix(name, table):
+            score -= 0.2 * place
         if "motor" in lower:
             score -= 2.0  # behind a gear it turns more than the wheel
         # a column that is mostly empty belongs to another message
         score += 0.5 * len(good) / len(values)
         found.append((score, name))
     return sorted(found, reverse=True)
+
+
+def _of_matrix(name: str, table: Table) -> bool:
+    # a column of a matrix, whose name says no more than its number
+    stem, _, number = name.rpartition("_")
+    return number.isdecimal() and f"{stem}_1" in table.numbers
 
 
 def _further(good: Array, step: Array) -> float:
@@ -69,6 +81,15 @@ def _further(good: Array, step: Array) -> float:
     if near > 0.0:
         return float(np.percentile(np.abs(long), 75.0)) / near
     return float(np.std(long) / np.std(step))
+
+
+def _smooth(good: Array, step: Array) -> float:
+    # from 0 to 1: an encoder shows a motion down to its counts, a sensor of torque its noise of many digits
+    good, step = good[:FEW], step[:FEW]
+    quantum = find_grid(good) or find_quantum(good)
+    rough = float(np.percentile(np.abs(np.diff(good, 3)), 75.0)) - FINE_NOISE * quantum
+    speed = float(np.percentile(np.abs(step), 75.0)) + quantum
+    return 1.0 / (1.0 + max(0.0, rough) / speed) if speed > 0.0 else 0.0
 
 
 def _named_as_angle(name: str) -> float:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from io_bridge.logs.formats.stamps import STAMP, seconds_of
+from io_bridge.logs.formats.stamps import STAMP, seconds_of_all
 from io_bridge.logs.formats.table import Table
 from io_bridge.logs.guess.names import (
     COUNTER,
@@ -69,11 +69,6 @@ class ClockGuess:
     doubt: str = ""
 
 
-def seconds_of_stamps(words: list[str]) -> Array:
-    """Return the seconds of stamps such as 2026-01-02T03:04:05.6+01:00 or 03:04:05.6; NaN for others."""
-    return np.array([seconds_of(word) for word in words], dtype=float)
-
-
 def is_clock(values: Array) -> bool:
     """Tell a column that rises from row to row, but for a few."""
     good = values[np.isfinite(values)]
@@ -99,7 +94,7 @@ def guess_clock(table: Table, period_s: float | None = None) -> ClockGuess:
     scored: list[tuple[float, str, Array, bool]] = []
     columns = [(name, values, False) for name, values in table.numbers.items()]
     columns += [
-        (name, seconds_of_stamps(words), True)
+        (name, seconds_of_all(words), True)
         for name, words in table.words.items()
         if sum(bool(STAMP.match(word)) for word in words[:50]) > 25
         or (len(words) < 50 and STAMP.match(words[0]))

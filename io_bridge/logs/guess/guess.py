@@ -49,6 +49,7 @@ def guess_mapping(
     counts_per_rev: float | None = None,
     period_s: float | None = None,
     angle: str | None = None,
+    unit: str | None = None,
 ) -> Guess:
     """Guess how a log is to be read.
 
@@ -58,8 +59,8 @@ def guess_mapping(
         Of the log; its name becomes that of the mapping.
     tables : sequence of Table
         What the file holds.
-    counts_per_rev, period_s, angle : optional
-        What a person knows: counts of a turn, period of a log without time, column of the angle.
+    counts_per_rev, period_s, angle, unit : optional
+        What a person knows: counts of a turn, period of a log without time, column of the angle and its unit.
 
     Raises
     ------
@@ -85,7 +86,7 @@ def guess_mapping(
     score, name = ranked[0]
     clock = by_motion(clock, table, name)
     margin = score - ranked[1][0] if len(ranked) > 1 else 3.0
-    found = guess_angle(table, name, score, margin, counts_per_rev)
+    found = guess_angle(table, name, score, margin, counts_per_rev, unit)
     torques = _torques(table, name)
     choices = [*clock.choices, *found.choices]
     choices += [Choice("torque", str(t["column"]), 0.85, "by its name") for t in torques]

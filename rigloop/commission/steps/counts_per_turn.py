@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from rigloop.commission.hands import Act
 from rigloop.commission.step import Bench, Measured, Step
-from rigloop.commission.turned import turned_counts
+from rigloop.commission.turned import stuck_words, turned_counts
 
 SHARE = 0.04  # of a turn: 14 degrees of a careful hand
+STUCK = "The encoder has a bit that is stuck: the angle jumps on each turn."
+STUCK_REMEDY = (
+    "See to the encoder, its cable and its protocol (data bits, parity); change what is broken."
+)
 
 
 def measure(bench: Bench) -> Measured:
@@ -14,6 +18,8 @@ def measure(bench: Bench) -> Measured:
     axis = bench.axis
     counts = abs(turned_counts(bench, Act.ONE_TURN))
     stated = axis.counts_per_rev
+    if stuck := stuck_words(bench, min(counts, stated)):
+        return Measured(None, "counts", words=stuck, remedy=STUCK_REMEDY, sentence=STUCK)
     words = f"One turn is {counts:.0f} counts; the rig has {stated}."
     if axis.drive_config.counts_per_rev != stated:
         words = f"The rig has {stated} counts at the filter and {axis.drive_config.counts_per_rev} at the drive."

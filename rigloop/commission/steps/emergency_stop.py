@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from io_bridge.slaves import words
+from rigloop.commission.axis import Axis
+from rigloop.commission.coast import LOOKED_S, is_driven
 from rigloop.commission.hands import Act
+from rigloop.commission.motion import Motion
 from rigloop.commission.stand import Take
 from rigloop.commission.step import Bench, Measured, Step
 from rt_core.safety.trips import State, name_of_trip
@@ -29,6 +32,7 @@ SILENT = (
 def measure(bench: Bench) -> Measured:
     """Play a torque to and fro, have the stop pressed, and see the drive leave its operation and the torque end."""
     axis, stand = bench.axis, bench.stand
+    motion = bench.motion  # before the stop: its pulses want a drive that works
     half = np.full(round(HALF_PERIOD_S / axis.period_s), SHARE * axis.walk_nm)
     one = np.concatenate([half[: len(half) // 2], -half, half[len(half) // 2 :]])
     n = max(1, round(stand.patience_s / (len(one) * axis.period_s)))
@@ -42,6 +46,7 @@ def measure(bench: Bench) -> Measured:
     at, left_nm = int(off[0]), LEFT * axis.walk_nm
     silent_s = SILENT * 1e-3 * axis.drive_config.watchdog_ms
     after_s, seen_s = ended(take, at, left_nm)
+    driven = goes_on(take, at, axis, motion)
     wrong = no_stop(take, at, left_nm, silent_s) or fault_words(bench, take)
     if not wrong and after_s <= MOST_S < seen_s:
         wrong = f"After {1e3 * after_s:.1f} ms with torque no frame came that shows its end in time"
@@ -50,8 +55,19 @@ def measure(bench: Bench) -> Measured:
     if wrong:
         when = f"{take.t_s[at]:.3f} s into the take, cycle {at} of {len(take.t_s)}"
         return Measured(None, "ms", None, most, f"{wrong} ({when}).", AGAIN, UNSEEN)
+    if driven:
+        said = "The drive left its operation and said that it had no torque, and the wheel was driven on."
+        return Measured(None, "ms", None, most, said)
     said = f"The torque had ended {1e3 * after_s:.1f} ms after the drive left its operation."
     return Measured(1e3 * after_s, "ms", None, most, said)
+
+
+def goes_on(take: Take, off: int, axis: Axis, motion: Motion) -> bool:
+    """Decide if the wheel is driven on after the time that a stop may take, whatever the drive says of its torque."""
+    since_s = take.t_s - take.t_s[off]
+    rows = (take.valid > 0.5) & (since_s > MOST_S) & (since_s <= MOST_S + LOOKED_S)
+    torque_nm, by = SHARE * axis.walk_nm, axis.rad_per_count
+    return is_driven(since_s[rows], take.angle_rad[rows], torque_nm, motion, by)
 
 
 def ended(take: Take, off: int, least_nm: float) -> tuple[float, float]:

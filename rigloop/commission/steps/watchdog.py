@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rigloop.commission.coast import is_driven
 from rigloop.commission.stand import StandError
 from rigloop.commission.step import Bench, Measured, Step
 
@@ -17,6 +18,7 @@ def measure(bench: Bench) -> Measured:
     """Kill the cycle while a torque acts, and read the drive's torque past it until it has ended; then once more."""
     axis = bench.axis
     stated = 1e-3 * axis.drive_config.watchdog_ms
+    motion = bench.motion  # before the kill: its pulses want a drive that works
     torque = np.full(round(PLAYED_S / axis.period_s), SHARE * axis.walk_nm)
     most = 1.2 * stated + SLACK_S
     longest = 0.0
@@ -28,6 +30,13 @@ def measure(bench: Bench) -> Measured:
         if ending.after_s > most >= ending.after_s - ending.unseen_s:
             unseen = f"the drive was not observed for {1e3 * ending.unseen_s:.0f} ms, in which its torque ended"
             raise StandError(f"this machine was late: {unseen}")
+        coast = ending.coast_s, ending.coast_rad
+        if is_driven(*coast, torque[-1], motion, axis.rad_per_count):
+            words = (
+                f"{1e3 * ending.after_s:.0f} ms after the last frame the drive said that it had no torque, and the "
+                f"wheel was driven on, at the {time} kill."
+            )
+            return Measured(None, "ms", most=1e3 * most, words=words)
         longest = max(longest, ending.after_s)
         if longest > most:
             break

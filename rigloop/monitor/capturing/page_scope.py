@@ -82,6 +82,7 @@ class PageScope:
         self.off()
         self._setup, self._trigger, self.pixels = setup, trigger, pixels
         self._n = self._unsent = 0
+        self._run = ("", 0)
         self.state = "waits"
 
     def off(self) -> None:
@@ -107,6 +108,10 @@ class PageScope:
             scope.source.is_over = moment.phase not in GOES_ON
         found = scope.poll()
         self.state = scope.state
+        if self.state == "ended" and source.kind == "service":
+            # what waits for a trigger waits in the next run, too
+            scope.close()
+            self._scope, self.state = None, "waits"
         if not found:
             return []
         self._n += len(found)
@@ -195,13 +200,14 @@ class PageScope:
         assert self._trigger is not None
         run = (moment.run, moment.number)
         goes_on = bool(moment.run) and moment.phase in GOES_ON
-        is_another = self._scope is not None and run != self._run
-        if is_another and self.state != "done" and goes_on:
-            # what waits for a trigger waits in the next run, too
+        is_another = run != self._run
+        if self._scope is not None and is_another and self.state != "done" and goes_on:
             self.begin_again()
         if self._scope is not None:
             return True
-        if not goes_on or self.state != "waits":
+        # of a run that has ended its scope with it nothing more comes
+        is_over = source.kind == "service" and not is_another
+        if not goes_on or is_over or self.state != "waits":
             return False
         paths = (*self._setup.signals, *self._trigger.paths)
         try:

@@ -30,12 +30,12 @@ class Stored:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
 
     def names(self) -> list[str]:
         """Return the names of those that are there, the newest first."""
         try:
-            found = [(path.stat().st_mtime, path.stem) for path in self._folder.glob(f"*{ENDING}")]
+            found = [(path.stat().st_mtime, path.stem) for path in self.folder.glob(f"*{ENDING}")]
         except OSError:
             return []
         return [name for _, name in sorted(found, reverse=True)[:MOST_LISTED]]
@@ -61,8 +61,8 @@ class Stored:
             No capture has this name, or it is damaged.
         """
         if name not in self.names():
-            raise CaptureFileError(f"{line(name)}: no such capture in {self._folder}")
-        return load_capture(self._folder / f"{name}{ENDING}")
+            raise CaptureFileError(f"{line(name)}: no such capture in {self.folder}")
+        return load_capture(self.folder / f"{name}{ENDING}")
 
     def export(self, capture: Capture, name: str, to: str) -> Path:
         """Write a capture in the format of another program.
@@ -76,11 +76,11 @@ class Stored:
         return write_export(capture.measured(), to, path)[0]
 
     def _free(self, name: str, ending: str) -> Path:
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
         stem = file_name(name or time.strftime("%Y%m%d-%H%M%S"), "capture")
         for number in range(1, MOST_OF_A_NAME):
             found = stem if number == 1 else f"{stem}-{number}"
-            path = self._folder / f"{found}{ending}"
+            path = self.folder / f"{found}{ending}"
             if not path.exists():
                 return path
-        raise FileExistsError(f"{self._folder / stem}{ending}: {MOST_OF_A_NAME} are there already")
+        raise FileExistsError(f"{self.folder / stem}{ending}: {MOST_OF_A_NAME} are there already")

@@ -27,7 +27,7 @@ def description_of(loaded: LoadedRig) -> ToDescribe:
         loaded.name,
         rig.title,
         [
-            DescribedTask(name, task.period_us, list(task.blocks))
+            DescribedTask(name, task.period_us, list(task.blocks), task.core)
             for name, task in rig.tasks.items()
         ],
         list(dict.fromkeys(shown_roles(rig).values())),

@@ -1,5 +1,6 @@
 """Sweeps: the same table whoever computes it, resumed where it was killed, and the bits of a replay."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -105,13 +106,31 @@ def test_a_replay_that_cannot_be_is_a_row_with_its_reason(tmp_path):
     assert all(np.isnan(row["torque_rms"]) for row in rows)
 
 
-def test_a_dask_cluster_gives_the_same_bytes(table, tmp_path):
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-    ) as cluster:
-        found = swept(tmp_path / "dask.parquet", "--scheduler", cluster.scheduler_address)
-    assert found == table.read_bytes()
+@pytest.fixture
+def dask(tmp_path):
+    """Start a scheduler and two workers, as a user does; return the address of the scheduler."""
+    pytest.importorskip("distributed")
+    known = tmp_path / "scheduler.json"
+    commands = [["scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"]]
+    commands += [["worker", "--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1"]] * 2
+    with contextlib.ExitStack() as opened:
+        for arguments in commands:
+            command = [sys.executable, "-m", "dask", *arguments, "--scheduler-file", str(known)]
+            process = opened.enter_context(
+                subprocess.Popen(
+                    command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+                )
+            )
+            opened.callback(process.terminate)
+        end_s = time.monotonic() + 60.0
+        while not known.exists() or not known.read_text():
+            assert time.monotonic() < end_s, "the scheduler wrote no file"
+            time.sleep(0.05)
+        yield json.loads(known.read_text())["address"]
+
+
+def test_a_dask_scheduler_with_two_workers_gives_the_same_bytes(table, tmp_path, dask):
+    assert swept(tmp_path / "dask.parquet", "--scheduler", dask) == table.read_bytes()
 
 
 def test_a_sweep_that_is_killed_goes_on_to_the_same_table(tmp_path):

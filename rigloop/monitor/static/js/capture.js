@@ -19,8 +19,9 @@ export function captureOf(header, numbers) {
       const low = new Float32Array(numbers.buffer, at, n);
       at += 4 * n;
       let y;
+      let high = low;
       if (group.envelope) {
-        const high = new Float32Array(numbers.buffer, at, n);
+        high = new Float32Array(numbers.buffer, at, n);
         at += 4 * n;
         y = new Array(2 * n);
         for (let k = 0; k < n; k++) {
@@ -32,13 +33,30 @@ export function captureOf(header, numbers) {
         for (let k = 0; k < n; k++) y[k] = shown(low[k]);
       }
       cycles += signal.measured.n;
-      traces.push({ path: signal.path, unit: signal.unit === "1" ? "" : signal.unit, measured: signal.measured, ...broken(x, y, group) });
+      traces.push({ path: signal.path, unit: signal.unit === "1" ? "" : signal.unit, measured: signal.measured, times, low, high, ...broken(x, y, group) });
     }
     at += (-at % 8 + 8) % 8;
     if (group.signals.length) rows.push(`${group.signals[0].measured.n} cycles of ${group.task}`);
   }
   const [from, to] = header.view ?? header.extent ?? ends(traces);
   return { traces, gaps, rows, skipped, cycles, view: header.view ?? null, from, to };
+}
+
+// the value of a trace's newest cycle that is not after a time, or the middle of its stretch; NaN: there is none
+export function valueAt({ times, low, high }, atS) {
+  const k = after(times, atS) - 1;
+  return k >= 0 ? (low[k] + high[k]) / 2 : NaN;
+}
+
+// number of times that are not after one
+export function after(times, atS) {
+  let [first, last] = [0, times.length];
+  while (first < last) {
+    const middle = (first + last) >> 1;
+    if (times[middle] <= atS) first = middle + 1;
+    else last = middle;
+  }
+  return first;
 }
 
 const shown = (value) => (Number.isNaN(value) ? null : value);

@@ -15,11 +15,12 @@ export class Curve {
     this.painted = 0; // of the newest one whose cycles had all come
   }
 
-  // draws the series of a plot; null among their values is a gap. Of one edition only newer values come
+  // draws the series of a plot; null or NaN among their values is a gap, undefined a row of another series. Of one edition only newer values come
   paint(plot, edition) {
     const { left, top, width, height } = plot.bbox;
     if (!(width > 0 && height > 0)) return;
     const { x, y } = plot.scales;
+    if (!(x.max > x.min && y.max > y.min)) return; // nothing has come yet
     const columnS = (x.max - x.min) / width;
     const end = Math.round(x.max / columnS);
     const key = [width, height, (x.max - x.min).toPrecision(9), y.min, y.max, window.devicePixelRatio, edition].join();
@@ -79,9 +80,12 @@ function cover(plot, ys, fromS, across, height, low, high) {
   let wasGap = true;
   let x0 = 0;
   let y0 = 0;
-  for (let k = Math.max(0, before(xs, fromS) - 1); k < xs.length; k++) {
+  let first = Math.max(0, before(xs, fromS) - 1);
+  while (first > 0 && ys[first] === undefined) first -= 1;
+  for (let k = first; k < xs.length; k++) {
     const value = ys[k];
-    if (value == null) {
+    if (value === undefined) continue; // a row of another signal
+    if (value === null || value !== value) {
       wasGap = true;
       continue;
     }
@@ -103,7 +107,7 @@ function cover(plot, ys, fromS, across, height, low, high) {
 
 // the time of the last value, or of the last row where there is none
 function newest(xs, ys) {
-  for (let k = ys.length - 1; k >= 0; k--) if (ys[k] != null) return xs[k];
+  for (let k = ys.length - 1; k >= 0; k--) if (ys[k] != null && ys[k] === ys[k]) return xs[k];
   return xs.length ? xs[xs.length - 1] : 0;
 }
 

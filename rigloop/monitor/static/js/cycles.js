@@ -2,16 +2,19 @@
 const ROWS = 3;
 const SPARE = 2; // a buffer holds this many windows before it is moved
 
+const NOTHING = new Float64Array(0);
+
 let editions = 0;
 
+// A row of a signal is one buffer of points, as a plot takes them: a window of it is a part of the buffer, and costs nothing.
 class Grid {
   constructor(bucketNs, first, isSingle) {
     this.bucketNs = bucketNs;
-    this.isSingle = isSingle; // a bucket is one cycle
-    this.times = { begin: -1, end: -1, x: [] };
+    this.points = isSingle ? 1 : 2; // of a bucket: its only cycle, or its least and greatest value
     this.first = first;
     this.n = 0;
     this.room = 0;
+    this.times = new Float64Array(0);
     this.rows = new Map();
   }
 
@@ -23,45 +26,41 @@ class Grid {
     return this.first + this.n;
   }
 
+  row() {
+    return { values: new Float64Array(this.points * this.room).fill(NaN), last: new Float64Array(this.room).fill(NaN) };
+  }
+
   reserve(extra, keep) {
     if (this.n + extra <= this.room) return;
     const kept = Math.min(this.n, keep);
+    const gone = this.n - kept;
     this.room = Math.max(SPARE * keep, kept + extra);
-    for (const [path, rows] of this.rows) {
-      this.rows.set(path, rows.map((row) => {
-        const moved = new Float64Array(this.room).fill(NaN);
-        moved.set(row.subarray(this.n - kept, this.n));
-        return moved;
-      }));
+    for (const [path, { values, last }] of this.rows) {
+      const moved = this.row();
+      moved.values.set(values.subarray(this.points * gone, this.points * this.n));
+      moved.last.set(last.subarray(gone, this.n));
+      this.rows.set(path, moved);
     }
-    this.first += this.n - kept;
+    this.first += gone;
     this.n = kept;
-  }
-
-  // the times of points, the same array for all signals of a frame
-  timesOf(begin, end) {
-    const { times } = this;
-    if (times.begin !== this.first + begin || times.end !== this.first + end) {
-      const a = this.isSingle ? 1 : 2;
-      const x = new Array(a * (end - begin));
-      for (let k = begin, at = 0; k < end; k++, at += a) {
-        x[at] = (this.first + k) * this.width;
-        if (a === 2) x[at + 1] = x[at] + this.width / 2;
-      }
-      this.times = { begin: this.first + begin, end: this.first + end, x };
-    }
-    return this.times.x;
+    // the least value stands at the begin of its bucket, the greatest in its middle
+    this.times = Float64Array.from({ length: this.points * this.room }, (_, k) => (this.first + k / this.points) * this.width);
   }
 
   append(paths, numbers, n, keep) {
     this.reserve(n, keep);
     paths.forEach((path, k) => {
-      let rows = this.rows.get(path);
-      if (!rows) {
-        rows = Array.from({ length: ROWS }, () => new Float64Array(this.room).fill(NaN));
-        this.rows.set(path, rows);
+      if (!this.rows.has(path)) this.rows.set(path, this.row());
+      const { values, last } = this.rows.get(path);
+      const at = k * ROWS * n;
+      if (this.points === 1) values.set(numbers.subarray(at, at + n), this.n);
+      else {
+        for (let b = 0, to = 2 * this.n; b < n; b++) {
+          values[to++] = numbers[at + b];
+          values[to++] = numbers[at + n + b];
+        }
       }
-      rows.forEach((row, r) => row.set(numbers.subarray((k * ROWS + r) * n, (k * ROWS + r + 1) * n), this.n));
+      last.set(numbers.subarray(at + 2 * n, at + 3 * n), this.n);
     });
     this.n += n;
   }
@@ -101,29 +100,20 @@ export class Cycles {
     return goesOn;
   }
 
-  // [times, values] of a signal between two times: two points a bucket, or one where a bucket is one cycle
+  // [times, values] of a signal between two times: two points a bucket, or one where a bucket is one cycle; NaN is a gap
   points(path, fromS, toS) {
     const grid = this.grids.get(path);
-    if (!grid) return [[], []];
+    if (!grid) return [NOTHING, NOTHING];
     const begin = Math.max(0, Math.floor(fromS / grid.width) - grid.first);
     const end = Math.min(grid.n, Math.ceil(toS / grid.width) - grid.first + 1);
-    if (end <= begin) return [[], []];
-    const [low, high] = grid.rows.get(path);
-    const a = grid.isSingle ? 1 : 2;
-    const y = new Array(a * (end - begin));
-    for (let k = begin, at = 0; k < end; k++, at += a) {
-      // a bucket without a cycle is a gap
-      const isGap = Number.isNaN(low[k]);
-      y[at] = isGap ? null : low[k];
-      if (a === 2) y[at + 1] = isGap ? null : high[k];
-    }
-    return [grid.timesOf(begin, end), y];
+    if (end <= begin) return [NOTHING, NOTHING];
+    return [grid.times, grid.rows.get(path).values].map((row) => row.subarray(grid.points * begin, grid.points * end));
   }
 
   value(path, atS) {
     const grid = this.grids.get(path);
     if (!grid || !grid.n) return NaN;
     const k = atS == null ? grid.n - 1 : Math.floor(atS / grid.width + 1e-6) - grid.first;
-    return k >= 0 && k < grid.n ? grid.rows.get(path)[2][k] : NaN;
+    return k >= 0 && k < grid.n ? grid.rows.get(path).last[k] : NaN;
   }
 }

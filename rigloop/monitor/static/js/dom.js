@@ -39,18 +39,13 @@ export function fillRows(body, rows) {
   });
 }
 
-export function number(value, digits = 5) {
-  if (value == null || Number.isNaN(value)) return "–";
-  const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-4 || size >= 1e7)) return value.toExponential(3);
-  if (Number.isInteger(value)) return String(value);
-  return value.toFixed(Math.max(0, Math.min(6, digits - 1 - Math.floor(Math.log10(Math.max(size, 0.01))))));
-}
-
-// a number of an axis: no more places than it has
-export const tick = (value, digits = 6) => (value == null ? "" : String(Number(value.toPrecision(digits))));
-
+// colours of the theme, by their names in the style sheet
 export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+const COLOURS = ["--ink", "--soft", "--line", "--s0", "--s1", "--s2", "--s3", "--s4", "--s5"];
+
+// those that pictures in space and of one signal over another take
+export const colours = () => Object.fromEntries(COLOURS.map((name) => [name, colour(name)]));
 
 // sizes of elements: to ask the page for one in each frame lays it out
 const sizes = new WeakMap();

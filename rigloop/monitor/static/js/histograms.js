@@ -15,7 +15,13 @@ function percentile({ edges_ns: edges, counts }, share) {
 }
 
 export class Histograms {
+  constructor() {
+    this.shown = {};
+    new ResizeObserver(() => this.take(this.shown)).observe($("histograms"));
+  }
+
   take(tasks) {
+    this.shown = tasks;
     const box = $("histograms");
     for (const [name, kinds] of Object.entries(tasks)) {
       let row = [...box.children].find((one) => one.dataset.task === name);
@@ -35,6 +41,7 @@ export class Histograms {
   }
 
   clear() {
+    this.shown = {};
     $("histograms").replaceChildren();
   }
 
@@ -59,10 +66,17 @@ export class Histograms {
     drawn.globalAlpha = 1;
     drawn.font = "11px sans-serif";
     drawn.fillStyle = colour("--soft");
+    let free = 0; // from here on no number stands yet
     for (let ns = 100; ns < 1e10; ns *= 10) {
       if (Math.log(ns) < low || Math.log(ns) > high) continue;
-      drawn.textAlign = x(ns) > width - 40 ? "right" : "left";
-      drawn.fillText(ns < 1e6 ? `${ns / 1000} µs` : `${ns / 1e6} ms`, x(ns), height - 3);
+      const text = ns < 1e6 ? `${ns / 1000} µs` : `${ns / 1e6} ms`;
+      const wide = drawn.measureText(text).width;
+      const left = Math.min(x(ns), width - wide);
+      if (left >= free) {
+        drawn.textAlign = "left";
+        drawn.fillText(text, left, height - 3);
+        free = left + wide + 6;
+      }
       drawn.fillRect(x(ns), bottom, 1, 4);
     }
   }

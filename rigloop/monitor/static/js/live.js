@@ -1,5 +1,6 @@
 // Live values and stimuli: what may be changed, within the limits of the rig file.
-import { $, el, setText, number } from "./dom.js";
+import { $, el, setText } from "./dom.js";
+import { number } from "./numbers.js";
 
 export class Live {
   constructor(page) {

@@ -1,6 +1,7 @@
 // The page: what comes from its server goes to the panels, and what a person does goes back.
 import { $, el, setText } from "./dom.js";
 import { Connection } from "./connection.js";
+import { Easel } from "./easel.js";
 import { Strips } from "./strips.js";
 import { Scene } from "./scene.js";
 import { Square } from "./square.js";
@@ -14,6 +15,7 @@ const KEEP_MS = 600;
 const MOST_STRIPS = 6; // that a rig without a layout begins with
 const MOST_STRIPS_OF_A_PAGE = 40;
 const MOST_IN_A_STRIP = 8;
+const CALM_MS = 95; // from one frame to the next, where the processor draws: it may be the one on which the rig runs
 const THEMES = ["auto", "light", "dark"];
 
 class Page {
@@ -26,7 +28,10 @@ class Page {
     this.source = "";
     this.hasNew = false;
     this.isAwake = false; // a frame has been asked for
+    this.frameMs = 0; // when the last one was drawn
+    this.news = { status: null, histograms: null };
     this.strips = new Strips(this);
+    this.easel = new Easel(this);
     this.scene = new Scene(this);
     this.square = new Square(this);
     this.histograms = new Histograms();
@@ -42,7 +47,6 @@ class Page {
     $("theme").addEventListener("click", () => this.chooseTheme(THEMES[(THEMES.indexOf(this.layout.theme) + 1) % THEMES.length]));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.repaint());
     this.addFolds();
-    setTimeout(() => this.scene.load(), 0);
   }
 
   send(message) {
@@ -57,6 +61,7 @@ class Page {
   }
 
   connected(is, why) {
+    this.news = { status: null, histograms: null };
     $("banner").hidden = is;
     if (!is) {
       setText($("banner"), why || "The server of this page is not there. Start `rigloop monitor` again; the page finds it by itself. What you see is not the present.");
@@ -68,8 +73,9 @@ class Page {
     const handlers = {
       rig: () => this.takeRig(message),
       drawing: () => { this.scene.take(message); this.follow(); },
-      status: () => this.takeStatus(message),
-      histograms: () => this.histograms.take(message.tasks),
+      // shown with the next frame: one of their own would lay out and paint the page once more
+      status: () => { this.news.status = message; this.wake(); },
+      histograms: () => { this.news.histograms = message; this.wake(); },
       said: () => this.say(message.good, message.words),
       gone: () => this.gone(message.words),
       scope: () => this.scope.takeState(message),
@@ -126,6 +132,7 @@ class Page {
   }
 
   gone(words) {
+    this.news = { status: null, histograms: null };
     setText($("banner"), `${words}. Looking for it again. What you see is not the present.`);
     $("banner").hidden = false;
     this.controls.lost();
@@ -235,7 +242,9 @@ class Page {
     this.strips.show(this.layout.strips);
     this.offerStrips();
     this.scope.plots.repaint();
+    this.scope.across();
     this.scope.spectra.repaint();
+    this.histograms.take(this.histograms.shown);
     this.scene.build();
     this.redraw();
   }
@@ -256,19 +265,37 @@ class Page {
   wake() {
     if (this.isAwake) return;
     this.isAwake = true;
-    requestAnimationFrame(() => this.frame());
+    const restMs = this.easel.isSoftware ? this.frameMs + CALM_MS - performance.now() : 0;
+    if (restMs > 0) setTimeout(() => requestAnimationFrame(() => this.frame()), restMs);
+    else requestAnimationFrame(() => this.frame());
   }
 
   frame() {
     this.isAwake = false;
+    this.frameMs = performance.now();
+    const { status, histograms } = this.news;
+    this.news = { status: null, histograms: null };
+    if (status) this.takeStatus(status);
+    if (histograms) this.histograms.take(histograms.tasks);
     if (this.hasNew) {
       this.hasNew = false;
       if (this.strips.zoomed) this.strips.readOut();
       else this.strips.draw();
-      this.square.draw();
-      this.scene.needed = true;
+      this.scene.needed = this.square.needed = true;
     }
-    if (this.scene.needed) this.scene.render();
+    for (const one of [this.scene, this.square]) if (one.needed) one.draw();
+  }
+
+  // a picture is done: the next one may be asked for
+  drawn(name) {
+    if ((name === "space" ? this.scene : this.square).needed) this.wake();
+  }
+
+  // the painting can begin, or there is none
+  painted() {
+    this.scene.note();
+    this.scene.build();
+    this.redraw();
   }
 }
 

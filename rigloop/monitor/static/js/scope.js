@@ -1,8 +1,10 @@
 // The scope: it is set up here, its captures come from the server of the page; trigger, figures, files.
-import { $, el, setText, number } from "./dom.js";
+import { $, el, setText } from "./dom.js";
+import { number } from "./numbers.js";
 import { ScopePlots } from "./scope_plots.js";
 import { Spectra } from "./spectra.js";
 import { captureOf } from "./capture.js";
+import { across } from "./scope_together.js";
 
 // words of a choice → the text of its trigger, by signal, level and upper level
 const KINDS = {
@@ -52,7 +54,9 @@ export class Scope {
     $("scope-now").addEventListener("click", () => this.arm("now"));
     $("scope-whole").addEventListener("click", () => this.look(null));
     $("scope-spectra").addEventListener("click", () => { this.toggle("scope-spectra"); this.look(this.capture?.view ?? null); });
+    $("scope-one").addEventListener("click", () => { this.toggle("scope-one"); this.plots.together(this.isPressed("scope-one")); });
     for (const id of ["scope-from", "scope-to"]) $(id).addEventListener("change", () => this.look(this.capture?.view ?? null));
+    for (const id of ["scope-over", "scope-up"]) $(id).addEventListener("change", () => this.across());
     $("scope-save").addEventListener("click", () => page.send({ do: "save", name: $("scope-name").value.trim() }));
     $("scope-export").addEventListener("click", () => page.send({ do: "export", to: $("scope-format").value, name: $("scope-name").value.trim() }));
     $("scope-load").addEventListener("click", () => page.send({ do: "load", name: $("scope-stored").value }));
@@ -64,8 +68,9 @@ export class Scope {
     return ["waits", "armed", "triggered"].includes(this.state);
   }
 
-  // the settings of a layout
+  // the settings of a layout; a scope that waited for its trigger before the server was gone goes on waiting
   show(setup, shown) {
+    const waited = this.isOn ? this.armed : null;
     const known = (setup.signals ?? []).filter((path) => this.page.units.has(path));
     this.signals = known.length ? known : shown;
     $("scope-trigger").value = setup.trigger || "";
@@ -79,6 +84,7 @@ export class Scope {
     this.chips();
     if (!setup.trigger) this.compose();
     this.fit();
+    if (waited?.signals.every((path) => this.page.units.has(path))) this.page.send(waited);
   }
 
   fit() {
@@ -93,6 +99,13 @@ export class Scope {
     const text = KINDS[$("scope-kind").value]($("scope-signal").value.trim(), $("scope-level").value || "0", $("scope-upper").value || "0", $("scope-trigger").value);
     $("scope-trigger").value = text;
     this.fit();
+  }
+
+  // a level was dragged: a scope that waits for its trigger waits for the new one
+  moved() {
+    this.compose();
+    this.kept();
+    if (this.isOn && this.armed?.trigger !== "now") this.arm(this.setup().trigger);
   }
 
   setup() {
@@ -128,7 +141,8 @@ export class Scope {
 
   arm(trigger) {
     if (!this.signals.length) return this.page.say(false, "the scope has no signal: add one");
-    this.page.send({ do: "capture", ...this.setup(), trigger, pixels: this.plots.pixels() });
+    this.armed = { do: "capture", ...this.setup(), trigger, pixels: this.plots.pixels() };
+    this.page.send(this.armed);
   }
 
   // a part of the capture, or all of it
@@ -136,6 +150,13 @@ export class Scope {
     if (!this.capture) return;
     const [from, to] = [$("scope-from").value, $("scope-to").value];
     this.page.send({ do: "look", from_s: between?.[0] ?? null, to_s: between?.[1] ?? null, pixels: this.plots.pixels(), spectra: this.isPressed("scope-spectra"), delay: from && to ? [from, to] : null });
+  }
+
+  // one signal of the capture over another
+  across() {
+    const [over, up] = [$("scope-over").value, $("scope-up").value];
+    $("scope-across").hidden = !over || !up;
+    if (over && up && this.capture) across(this.capture, $("scope-across"), over, up);
   }
 
   isPressed(id) {
@@ -188,6 +209,7 @@ export class Scope {
     this.offer(capture);
     this.words(header, capture);
     this.plots.show(capture, this.beside, header.apart ?? {});
+    this.across();
   }
 
   // whole captures, one after the other
@@ -203,7 +225,7 @@ export class Scope {
     const key = paths.join("\n");
     if (key === this.offered) return;
     this.offered = key;
-    for (const id of ["scope-from", "scope-to"]) $(id).replaceChildren(el("option", { value: "", text: "–" }), ...paths.map((path) => el("option", { value: path, text: path })));
+    for (const id of ["scope-from", "scope-to", "scope-over", "scope-up"]) $(id).replaceChildren(el("option", { value: "", text: "–" }), ...paths.map((path) => el("option", { value: path, text: path })));
   }
 
   words(header, capture) {

@@ -1,5 +1,6 @@
 // Amplitudes over frequency of a capture's signals: a plot for each, with its highest line.
-import { $, el, number, tick, colour } from "./dom.js";
+import { $, el, colour } from "./dom.js";
+import { number, tick } from "./numbers.js";
 
 const HEIGHT = 110;
 

@@ -1,5 +1,6 @@
 // The state of the rig in words: phase, guards, buses, tasks, faults.
-import { $, el, fillRows, setText, number } from "./dom.js";
+import { $, el, fillRows, setText } from "./dom.js";
+import { number } from "./numbers.js";
 
 const WORDS = { idle: "No run", starting: "Starts", waiting: "Waits", arming: "Arms", armed: "Armed", stopping: "Stops", record: "Record" };
 

@@ -1,5 +1,6 @@
 // Strips: signals over time, with zoom, cursors and read-out while cycles come in.
-import { $, el, setText, number, tick, colour } from "./dom.js";
+import { $, el, setText, colour } from "./dom.js";
+import { number, tick } from "./numbers.js";
 import { Curve } from "./curve.js";
 import { Cycles } from "./cycles.js";
 
@@ -71,7 +72,7 @@ export class Strips {
       width,
       height: isLast ? height + 21 : height,
       legend: { show: false },
-      scales: { x: { time: false }, y: { range: (u, low, high) => (low == null ? [-1, 1] : uPlot().rangeNum(low, high, 0.1, true)) } },
+      scales: { x: { time: false }, y: { range: (u) => rangeOf(u.data) } },
       axes: [isLast ? { ...axis, size: 24, values: (u, ticks) => ticks.map((t) => `${tick(t)} s`) } : { ...axis, size: 3, values: (u, ticks) => ticks.map(() => "") }, { ...axis, size: 62, space: 24, values: (u, ticks) => ticks.map((t) => tick(t, 4)) }],
       series: [{}, ...strip.paths.map((path, k) => ({ label: path, stroke: colours[k], paths: () => null, points: { show: false } }))],
       cursor: { sync: { key: "strips", setSeries: false }, drag: { x: true, y: false, setScale: false }, points: { show: false } },
@@ -147,6 +148,7 @@ export class Strips {
       const x = u.valToPos(at, "x", true);
       if (x < u.bbox.left || x > u.bbox.left + u.bbox.width) continue;
       ctx.strokeStyle = ctx.fillStyle = colour("--soft");
+      ctx.textAlign = "left";
       ctx.setLineDash([4, 3]);
       ctx.beginPath();
       ctx.moveTo(x, u.bbox.top);
@@ -201,9 +203,24 @@ function steady(value, most) {
   return value.toFixed(Math.max(0, 3 - Math.floor(Math.log10(Math.max(most, 1)))));
 }
 
+// the range of a vertical axis
+function rangeOf([, ...series]) {
+  let low = Infinity;
+  let high = -Infinity;
+  for (const values of series) {
+    for (let k = 0; k < values.length; k++) {
+      const value = values[k];
+      if (value == null) continue;
+      if (value < low) low = value;
+      if (value > high) high = value;
+    }
+  }
+  return low <= high ? uPlot().rangeNum(low, high, 0.1, true) : [-1, 1];
+}
+
 // one table of times for the signals of a strip
 function joined(tables) {
   if (tables.length === 1) return tables[0];
-  if (tables.every(([x]) => x === tables[0][0])) return [tables[0][0], ...tables.map(([, y]) => y)];
+  if (tables.every(([x]) => x.buffer === tables[0][0].buffer && x.length === tables[0][0].length && x.byteOffset === tables[0][0].byteOffset)) return [tables[0][0], ...tables.map(([, y]) => y)];
   return window.uPlot.join(tables);
 }

@@ -24,6 +24,16 @@ def test_a_tree_is_advised_its_joint_coordinates_and_a_loop_the_cheaper_of_two()
     assert by_name["ali3p"].cycles < by_name["semi_recursive"].cycles
 
 
+def test_a_mass_matrix_that_takes_minutes_to_write_out_is_not_counted():
+    # a walker of 23 joint coordinates took minutes and two gigabytes
+    found = formulation_costs(random_tree(3, 12, ("hinge",)))
+    assert found.advised == "articulated"
+    for cost in found.found:
+        if cost.formulation in ("semi_recursive", "composite"):
+            assert "takes long to write out: not counted" in cost.refused
+    assert "with stiff springs 'semi_recursive'" not in found.reason
+
+
 @pytest.mark.slow
 def test_a_spatial_loop_is_advised_joint_coordinates_where_they_cost_less():
     found = formulation_costs(load("steering_rack"))

@@ -49,14 +49,40 @@ def test_an_attribute_that_is_not_known_is_told(mujoco, robots, tmp_path):
 
 def test_files_that_are_included_are_read_too(mujoco, robots, tmp_path):
     (tmp_path / "more.xml").write_text(
-        '<mujoco><worldbody><body name="b"><joint name="j" margin="0.1"/>'
-        '<inertial pos="0.1 0 0" mass="1" diaginertia="1 1 1"/></body></worldbody></mujoco>'
+        '<mujocoinclude><worldbody><body name="b"><joint name="j" margin="0.1"/>'
+        '<inertial pos="0.1 0 0" mass="1" diaginertia="1 1 1"/></body></worldbody></mujocoinclude>'
     )
     path = tmp_path / "all.xml"
     path.write_text('<mujoco><include file="more.xml"/></mujoco>')
     imported = import_file(path)
-    assert left_out(imported)["joint", "j"] == "margin 0.1"
+    assert left_out(imported) == {("joint", "j"): "margin 0.1"}
     assert imported.mechanism.name == "all"
+
+
+def test_a_root_with_mass_stands_on_the_ground_and_is_told(mujoco, tmp_path):
+    mass = '<inertial><mass value="16.8"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    path = tmp_path / "walker.urdf"
+    path.write_text(
+        f'<robot name="w"><link name="trunk">{mass}</link><link name="leg">{mass}</link>'
+        '<joint name="hip" type="continuous"><parent link="trunk"/><child link="leg"/></joint></robot>'
+    )
+    told = {(i.kind, i.name): i.words for i in import_file(path).items if i.status == "changed"}
+    assert told["link", "trunk"].startswith("stands on the ground, with its 16.8 kg")
+    assert "type floating" in told["link", "trunk"]
+
+
+def test_effects_of_tendons_that_have_no_counterpart_are_told(mujoco, tmp_path):
+    path = tmp_path / "tendon.xml"
+    path.write_text(
+        '<mujoco><worldbody><site name="w" pos="0 0 1"/><body name="b"><joint name="j"/><site name="s" pos="1 0 0"/>'
+        '<inertial pos="1 0 0" mass="1" diaginertia="1 1 1"/></body></worldbody><tendon>'
+        '<spatial name="rope" stiffness="3" armature="0.1" actuatorfrcrange="-1 1">'
+        '<site site="s"/><site site="w"/></spatial></tendon></mujoco>'
+    )
+    told = [
+        i.words for i in import_file(path).items if (i.kind, i.status) == ("tendon", "left out")
+    ]
+    assert told == ["force range", "armature"]
 
 
 def test_names_become_names_of_a_mechanism(mujoco, robots):
@@ -147,6 +173,49 @@ def test_all_impossible_joints_of_a_urdf_are_told_at_once(tmp_path):
     assert "joint three: type 'screwed' is none of URDF" in told
     assert "link alone: hangs on nothing" in told
     assert len(found.value.mistakes) == 4
+
+
+def test_all_numbers_of_a_urdf_that_no_robot_has_are_told_at_once(tmp_path):
+    def link(name, mass, moments):
+        given = " ".join(f'{k}="{v}"' for k, v in zip(("ixx", "iyy", "izz"), moments, strict=True))
+        return f'<link name="{name}"><inertial><mass value="{mass}"/><inertia {given}/></inertial></link>'
+
+    path = tmp_path / "robot.urdf"
+    path.write_text(
+        f'<robot name="r"><link name="base"/>{link("a", "nan", (1, 1, 1))}{link("b", -1, (1, 1, "x"))}'
+        f"{link('c', 1, (1, 1, 5))}{link('d', 1, (1, 1, -1))}"
+        '<joint name="1" type="continuous"><parent link="base"/><child link="a"/><axis xyz="0 0 inf"/></joint>'
+        '<joint name="2" type="continuous"><parent link="a"/><child link="b"/><origin xyz="0 0"/></joint>'
+        '<joint name="3" type="continuous"><parent link="b"/><child link="c"/><mimic joint="ghost"/></joint>'
+        '<joint name="4" type="continuous"><parent link="c"/><child link="d"/></joint></robot>'
+    )
+    with pytest.raises(MechanismError) as found:
+        import_file(path)
+    told = str(found.value)
+    for words in (
+        "link a.mass = 'nan': is no number",
+        "link b.mass = '-1': is negative",
+        "link b.izz = 'x': is no number",
+        "link c.inertia: no body has these principal moments, 1, 1 and 5 kg m²",
+        "link d.inertia: has a negative principal moment, -1 kg m²",
+        "joint 1.axis.xyz = '0 0 inf': is not three numbers",
+        "joint 2.origin.xyz = '0 0': is not three numbers",
+        "joint 3.mimic = 'ghost': follows a joint that is no other hinge or slide",
+    ):
+        assert words in told
+    assert len(found.value.mistakes) == 8
+
+
+def test_links_of_a_urdf_that_hang_on_each_other_are_told(tmp_path):
+    path = tmp_path / "robot.urdf"
+    path.write_text(
+        '<robot name="r"><link name="a"/><link name="b"/>'
+        '<joint name="1" type="fixed"><parent link="b"/><child link="a"/></joint>'
+        '<joint name="2" type="fixed"><parent link="a"/><child link="b"/></joint></robot>'
+    )
+    with pytest.raises(MechanismError) as found:
+        import_file(path)
+    assert "link a: hangs on nothing: its joints lead back to itself" in str(found.value)
 
 
 def test_all_directions_of_zeros_of_an_mjcf_are_told_at_once(tmp_path):

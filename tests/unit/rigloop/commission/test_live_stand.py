@@ -45,10 +45,11 @@ def a_stand(monkeypatch, *, confirms=True, hangs=False):
     stand._come_up = lambda: done.append("come up")
     stand.reset = lambda: done.append("reset")
     drive = SimpleNamespace(watchdog_ms=1.0)
-    stand.axis = SimpleNamespace(backend="eth9", second=None, period_s=1e-4, drive_config=drive)
+    facts = {"backend": "eth9", "second": None, "period_s": 1e-4, "rad_per_count": 1e-5}
+    stand.axis = SimpleNamespace(**facts, drive_config=drive)
     line = SimpleNamespace(transact=None, close=lambda: None)
     monkeypatch.setattr(live_stand, "AcyclicLine", lambda *given: line)
-    monkeypatch.setattr(live_stand, "torque_reader", lambda *given: None)
+    monkeypatch.setattr(live_stand, "input_reader", lambda *given: None)
     monkeypatch.setattr(live_stand, "acting", lambda *given: 0.3)
     monkeypatch.setattr(
         live_stand, "take_torque_away", lambda *given: done.append("INIT") or confirms

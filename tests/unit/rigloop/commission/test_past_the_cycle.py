@@ -8,9 +8,10 @@ from walks import stand_of
 from io_bridge.master.master import Master
 from rigloop.commission.hands import EmulatedHands
 from rigloop.commission.past_the_cycle import (
+    Inputs,
     acting,
+    input_reader,
     take_torque_away,
-    torque_reader,
     watch_end,
 )
 from rigloop.commission.stand import Ending, StandError
@@ -24,8 +25,8 @@ def test_a_drive_without_a_watchdog_loses_its_torque(tmp_path):
         stand._wake()
         stand._played(np.full(500, 0.4), None, None)
         master, station = stand._master()
-        read = torque_reader(master, station, stand.axis.drive_config)
-        assert read() > 0.3
+        read = input_reader(master, station, stand.axis.drive_config)
+        assert read().torque_nm > 0.3
         assert take_torque_away(master, station)
         for _ in range(100):
             master.state(station)
@@ -41,28 +42,34 @@ def test_a_frame_that_is_lost_before_the_kill_is_sent_again(tmp_path):
         master, station = stand._master()
         passes, lost = master._transact, [None, None]
         master._transact = lambda frame: lost.pop() if lost else passes(frame)
-        assert torque_reader(master, station, stand.axis.drive_config)() == pytest.approx(0.0)
+        seen = input_reader(master, station, stand.axis.drive_config)()
+        assert seen == (pytest.approx(0.0), stand.count())
 
 
 def test_a_lost_answer_is_asked_for_again_before_the_kill():
-    answers = iter([None, 0.01, 0.5])
+    answers = iter([None, Inputs(0.01, 0), Inputs(0.5, 0)])
     assert acting(lambda: next(answers), 0.3) == 0.5
     with pytest.raises(StandError, match="reported no torque"):
         acting(lambda: None, 0.3)
 
 
 def test_the_end_of_a_torque_lies_between_two_looks():
-    looks = iter([(0.1, 0.5), (0.18, 0.5), (0.31, 0.0), (0.32, 0.0), (0.33, 0.0)])
+    torques = [(0.1, 0.5), (0.18, 0.5), (0.31, 0.0), (0.32, 0.0), (0.33, 0.0)]
+    # and the wheel turns on, over the end of its counter
+    coast = [(0.33 + 0.02 * k, (2**32 - 20 + 10 * k) % 2**32) for k in range(1, 9)]
+    looks = iter([(at, nm, 0) for at, nm in torques] + [(at, 0.0, count) for at, count in coast])
     now = [0.0]
 
     def read():
-        now[0], torque = next(looks)
-        return torque
+        now[0], torque, count = next(looks)
+        return Inputs(torque, count)
 
-    ending = watch_end(read, lambda: now[0], 0.0, 1.0, 0.5)
+    ending = watch_end(read, lambda: now[0], 0.0, 1.0, 0.5, 0.001)
     # the last look that saw a torque was begun at 0.1 s
     assert ending.after_s == pytest.approx(0.31)
     assert ending.unseen_s == pytest.approx(0.21)
+    assert ending.coast_rad == pytest.approx(0.01 * np.arange(8))
+    assert np.diff(ending.coast_s) == pytest.approx(0.02)
 
 
 @pytest.mark.parametrize(

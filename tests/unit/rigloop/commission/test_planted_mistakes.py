@@ -37,12 +37,30 @@ IN_DRIVE = {
         "encoder_direction",
         {"encoder_sign": -1, "torque_sign": -1},
     ),
-    "torque in one way only": ("torque_constant", {"torque_one_way": True}),
+    # half of it is a torque that always acts
+    "torque in one way only": ("torque_limit", {"torque_one_way": True}),
     "slow current loop": ("rate_limit", {"torque_lag_s": 0.008}),
     "torque that outlasts the watchdog": ("watchdog", {"torque_outlasts_s": 0.15}),
     "watchdog that works once": ("watchdog", {"watchdog_once": True}),
     "stop that only warns": ("emergency_stop", {"stop_does": "warn"}),
     "stop that ends the operation and not the torque": ("emergency_stop", {"stop_does": "run on"}),
+    "stop that leaves the torque on and says that it is off": (
+        "emergency_stop",
+        {"stop_does": "run on", "says_no_torque": True},
+    ),
+    "watchdog that says that the torque is off": (
+        "watchdog",
+        {"torque_outlasts_s": 1.0, "says_no_torque": True},
+    ),
+    "low bit of the encoder stuck": ("counts_per_turn", {"encoder_stuck_bits": 1 << 4}),
+    "high bit of the encoder stuck": ("counts_per_turn", {"encoder_stuck_bits": 1 << 16}),
+    "torque beside that of the drive": ("torque_limit", {"torque_bias_nm": 0.15}),
+    "spring at the wheel": ("torque_limit", {"spring_nm_rad": 4.0}),
+    "drive that clips and does not say so": ("torque_limit", {"torque_clip_nm": 0.35}),
+    "torque turned round at low speed": (
+        "torque_direction",
+        {"torque_inverts_below_rad_s": 0.1},
+    ),
 }
 
 
@@ -61,6 +79,43 @@ def test_a_planted_mistake_ends_the_walk_at_its_step(mistake, tmp_path):
     at, words = found_at(walked)
     assert at == step, words
     assert not walked.good
+
+
+ODD = {
+    "much dry friction": {"coulomb_nm": 0.4},
+    "sharp dry friction": {"coulomb_nm": 0.25, "coulomb_rad_s": 0.002},
+    "heavy rim": {"inertia_kg_m2": 0.5},
+    "heavy rim on a dry bearing": {
+        "inertia_kg_m2": 0.3,
+        "coulomb_nm": 0.2,
+        "coulomb_rad_s": 0.003,
+    },
+    "light wheel": {"inertia_kg_m2": 0.01},
+    "thick grease": {"viscous_nms": 0.5},
+    "a little play": {"encoder_play_rad": 0.001},
+    "a little out of balance": {"torque_bias_nm": 0.05},
+    "four turns from straight ahead": {"offset_rad": 25.0},
+    "slow current loop, declared": {"torque_lag_s": 0.005},
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_a_right_drive_with_an_odd_wheel_passes_every_step(odd, tmp_path):
+    plant = ODD[odd]
+    inertia, lag = plant.get("inertia_kg_m2", 0.06), plant.get("torque_lag_s", 0.0005)
+    stated = f"inertia_kg_m2 = {inertia}\ntorque_lag_s = {lag}"
+    loaded = write_rig(tmp_path, "simulated", ("inertia_kg_m2 = 0.06", stated))
+    with stand_of(loaded, **plant) as stand:
+        walked = walk_of(stand)
+    assert found_at(walked) == (None, "")
+
+
+@pytest.mark.parametrize("counts", [4096, 10_000])
+def test_a_coarse_encoder_passes_every_step(counts, tmp_path):
+    coarse = ("counts_per_rev = 1048576", f"counts_per_rev = {counts}")
+    loaded = write_rig(tmp_path, "simulated", coarse, coarse)
+    with stand_of(loaded, counts_per_rev=counts) as stand:
+        assert found_at(walk_of(stand)) == (None, "")
 
 
 def test_a_drive_with_a_larger_rated_torque_is_given_none(tmp_path):

@@ -112,3 +112,15 @@ def test_a_take_that_cannot_be_played_is_refused(torques):
 def test_a_player_without_time_or_scale_is_refused(wrong):
     with pytest.raises(ValueError, match="at least 1"):
         player(**wrong)
+
+
+def test_hands_may_turn_the_wheel_between_two_takes_as_far_as_they_like():
+    made = player()
+    made.load([0.1])
+    played(made, [0.0, 500.0])
+    # 30 turns: the angle that the guard limits is that of a take
+    _, angle, _ = played(made, 100.0 * np.arange(300), play=1.0)
+    assert angle.tolist() == [0.0] * 300
+    made.load([0.1, 0.2])
+    _, angle, _ = played(made, [29_900.0, 30_000.0], play=2.0)
+    assert angle == pytest.approx([0.0, 0.2 * math.pi])

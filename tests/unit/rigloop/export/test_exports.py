@@ -11,6 +11,7 @@ from recorded_runs import ANGLE, STATE, TORQUE, UTC_NS, write_recorded_run
 from typer.testing import CliRunner
 
 import rigloop
+from io_bridge.exports import mcap_file
 from io_bridge.exports import measured as measured_module
 from rigloop.cli import app
 
@@ -35,6 +36,7 @@ def run(tmp_path):
 def exported(run, tmp_path, monkeypatch):
     # several parts a record: the seams are looked at too
     monkeypatch.setattr(measured_module, "PART_BYTES", 7 * 32)
+    monkeypatch.setattr(mcap_file, "CHUNK_BYTES", 7 * 32)
 
     def export(to, *options):
         path = tmp_path / f"out.{OURS[to]}"
@@ -96,6 +98,19 @@ def test_mdf_reads_back_equal_in_asammdf(run, exported):
         events = mdf.get("events")
         assert [text.decode().partition(": ")[2] for text in events.samples] == WORDS
         assert events.timestamps[-1] == pytest.approx(0.005)
+
+
+def test_a_choice_of_signals_is_an_mdf_too(run, exported):
+    asammdf = pytest.importorskip("asammdf")
+    opened = rigloop.open_run(run)
+    options = ("--signals", STATE, "--between", "0.001", "0.003")
+    with asammdf.MDF(exported("mdf", *options)) as mdf:
+        kept = (opened.t_ns(STATE) >= 1_000_000) & (opened.t_ns(STATE) < 3_000_000)
+        assert np.array_equal(mdf.get(STATE).samples, opened[STATE][kept])
+        assert np.array_equal(mdf.get(STATE).timestamps, opened.t_ns(STATE)[kept] * 1e-9)
+        assert {channel.name for group in mdf.groups for channel in group.channels} == {
+            "time", STATE, "events",
+        }  # fmt: skip
 
 
 def test_mcap_reads_back_equal_and_is_packed(run, exported):
@@ -210,8 +225,6 @@ def test_what_cannot_be_is_one_line_and_leaves_nothing(run, tmp_path, monkeypatc
     ("to", "library", "extra"),
     [
         ("parquet", "pyarrow", "parquet"),
-        ("mdf", "asammdf", "mdf"),
-        ("mcap", "mcap", "mcap"),
         ("hdf5", "h5py", "hdf5"),
         ("mat", "scipy", "mat"),
     ],
@@ -223,6 +236,13 @@ def test_a_missing_library_is_named_with_its_extra(run, tmp_path, monkeypatch, t
     assert done.exit_code == 2
     assert f"pip install 'rigloop[{extra}]'" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+@pytest.mark.parametrize(("to", "library"), [("mdf", "asammdf"), ("mcap", "mcap")])
+def test_mdf_and_mcap_need_no_library(run, tmp_path, monkeypatch, to, library):
+    monkeypatch.setitem(sys.modules, library, None)
+    out = tmp_path / f"x.{OURS[to]}"
+    assert call("export", run, "--to", to, "--out", out).exit_code == 0
 
 
 def test_a_writer_that_fails_leaves_nothing(run, tmp_path, monkeypatch):

@@ -111,3 +111,28 @@ def test_stretch_without_hands_stays_with_its_log(tmp_path):
     assert read_log(path, foreign).mapping.free_s is None
     _, used = check_log(path, mapping=foreign)
     assert "free_s" not in tomllib.loads(mapping_text(used, []))
+
+
+def test_stretches_of_ones_are_no_fast_motion(tmp_path):
+    counts = SWING.copy()
+    for first in (300, 900, 1500):
+        counts[first : first + 150] = 2**32 - 1
+    found, _ = check_log(write(tmp_path, counts, T * 1e-4))
+    assert found.counts == {"all ones": 3}
+
+
+def test_signs_of_a_text_are_words(tmp_path):
+    path = tmp_path / "log.csv"
+    rows = "".join(f"{t / 1000:.3f};{c}\n".replace(".", ",") for t, c in zip(T, SWING, strict=True))
+    path.write_text("t_s;enc_count\n" + rows)
+    form = check_log(path)[0].format
+    assert (form["delimiter"], form["decimal"]) == ("semicolon", "comma")
+
+
+def test_a_column_of_words_is_read_beside_the_numbers(tmp_path):
+    path = tmp_path / "log.csv"
+    rows = "".join(f"{t / 1000:.3f},{c},RUN {c % 3}\n" for t, c in zip(T, SWING, strict=True))
+    path.write_text("t_s,enc_count,state\n" + rows.replace("RUN 1", '"a, b"'))
+    found, _ = check_log(path)
+    assert (found.rows, found.faults) == (2000, [])
+    assert found.mapping["angle"]["column"] == "enc_count"

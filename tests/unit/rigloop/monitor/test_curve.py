@@ -7,12 +7,17 @@ from importlib.resources import files
 import chromium
 import pytest
 
-SOURCE = (files("rigloop.monitor") / "static" / "js" / "curve.js").read_bytes()
+JS = files("rigloop.monitor") / "static" / "js"
+CURVE, CYCLES = (
+    "data:text/javascript;base64," + base64.b64encode((JS / name).read_bytes()).decode()
+    for name in ("curve.js", "cycles.js")
+)
 WIDTH, HEIGHT = 200, 50
 SPAN_S, STEP_S = 2.0, 0.01  # a column is one sample wide, with the sample in its middle
 MADE = f"""
 globalThis.made = (async () => {{
-  const {{ Curve }} = await import("data:text/javascript;base64,{base64.b64encode(SOURCE).decode()}");
+  const {{ Curve }} = await import("{CURVE}");
+  const {{ Cycles }} = await import("{CYCLES}");
   const waves = [(t) => Math.sin(3 * t), (t) => (Math.floor(t) % 2 ? null : 0.5 * Math.cos(40 * t))];
   const plot = (endS, late) => {{
     const canvas = Object.assign(document.createElement("canvas"), {{ width: {WIDTH}, height: {HEIGHT} }});
@@ -25,7 +30,7 @@ globalThis.made = (async () => {{
   }};
   const colours = ["#0067a5", "#c0500c"];
   const pixels = (p) => [...p.ctx.getImageData(0, 0, {WIDTH}, {HEIGHT}).data];
-  return {{ Curve, plot, colours, pixels }};
+  return {{ Curve, Cycles, plot, colours, pixels }};
 }})()
 """
 
@@ -41,7 +46,7 @@ def browser():
 
 def painted(browser, script):
     """Return rows of (red, green, blue, alpha) of each pixel that a script has painted."""
-    return browser.run(f"made.then(({{ Curve, plot, colours, pixels }}) => {{ {script} }})")
+    return browser.run(f"made.then(({{ Curve, Cycles, plot, colours, pixels }}) => {{ {script} }})")
 
 
 @pytest.mark.slow
@@ -90,3 +95,50 @@ def test_another_edition_is_painted_anew(browser):
         "return [pixels(p), pixels(q)];",
     )
     assert left == whole
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("missing", ["NaN", "null"])
+def test_rows_of_another_series_leave_a_line_whole_and_a_missing_value_breaks_it(browser, missing):
+    joined, alone, broken = painted(
+        browser,
+        "const painted = (p) => { new Curve(colours, 1.5).paint(p, 1); return pixels(p); };"
+        "const strip = (p, change) => {"
+        "  p.data[1] = p.data[1].map(change); p.data[2] = p.data[2].map(() => undefined); return p; };"
+        "const joined = strip(plot(2, 0), (v, k) => (k % 4 ? undefined : v));"
+        "const alone = strip(plot(2, 0), (v) => v);"
+        "alone.data = alone.data.map((row) => row.filter((_, k) => k % 4 === 0));"
+        f"const broken = strip(plot(2, 0), (v, k) => (k % 4 ? {missing} : v));"
+        "return [joined, alone, broken].map(painted);",
+    )
+    assert joined == alone
+    assert sum(1 for a in broken[3::4] if a) < sum(1 for a in joined[3::4] if a) / 2
+
+
+@pytest.mark.slow
+def test_a_window_of_cycles_has_its_buckets_whatever_was_let_go_before(browser):
+    """Least, greatest and last value of bucket k are k, k + 0.5 and k + 0.25; every tenth is a gap."""
+    windows = painted(
+        browser,
+        "const cycles = new Cycles(); const found = [];"
+        "const at = (k, more) => (k % 10 === 9 ? NaN : k + more);"
+        "for (let first = 0; first < 400; first += 7) {"
+        "  const ks = Array.from({ length: 7 }, (_, k) => first + k);"
+        "  const numbers = Float64Array.from([0, 0.5, 0.25].flatMap((more) => ks.map((k) => at(k, more))));"
+        "  const group = { signals: [0], n: 7, first, bucket_ns: 1e7, single: false };"
+        "  cycles.take(['a'], [group], numbers, 0.5);"
+        "  const [x, y] = cycles.points('a', cycles.nowS - 0.2, cycles.nowS);"
+        "  const ys = [...y].map((v) => (v === v ? v : null));"
+        "  found.push([cycles.nowS, [...x], ys, cycles.value('a', cycles.nowS - 0.015)]);"
+        "} return found;",
+    )
+    for now_s, x, y, value in windows[5:]:
+        end = round(now_s / 0.01)
+        first = round(x[0] / 0.01)
+        assert first in (end - 21, end - 20)
+        ks = [first + n // 2 for n in range(len(x))]
+        assert ks[-1] == end - 1
+        assert x == pytest.approx([0.01 * k + 0.005 * (n % 2) for n, k in enumerate(ks)])
+        assert y == [None if k % 10 == 9 else k + 0.5 * (n % 2) for n, k in enumerate(ks)]
+        last = end - 2
+        assert value == (None if last % 10 == 9 else last + 0.25)

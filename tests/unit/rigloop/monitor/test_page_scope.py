@@ -8,7 +8,9 @@ from recorded_runs import ANGLE, STATE, TORQUE, write_recorded_run
 
 from rigloop.monitor.capturing import page_scope
 from rigloop.monitor.session import Session
+from rigloop.monitor.sources import onlooker
 from rigloop.monitor.sources.recorded_source import RecordedSource
+from rigloop.monitor.sources.source import SourceGoneError
 
 
 @pytest.fixture
@@ -103,6 +105,28 @@ def test_a_part_is_sent_at_full_rate_with_its_own_figures(session):
     ((header, raw),) = whole["spectra"]
     (line,) = header["signals"]
     assert (line["path"], line["samples"]) == (ANGLE, 15)
+
+
+def test_a_capture_is_still_there_when_its_source_comes_back(tmp_path, clock, monkeypatch):
+    folder, opened = write_recorded_run(tmp_path), []
+
+    def open_source():
+        opened.append(RecordedSource(folder))
+        return opened[-1]
+
+    def gone():
+        raise SourceGoneError("it has gone")
+
+    monkeypatch.setattr(onlooker, "AGAIN_S", 0.0)
+    session = Session(open_source, lambda of: tmp_path / "x.page.json")
+    ask(session, "")
+    capture(session)
+    monkeypatch.setattr(opened[-1], "moment", gone)
+    session._status_at = 0.0  # the state is asked for at once
+    assert ask(session, "")["gone"]
+    assert ask(session, "")["rig"]
+    assert ask(session, "save", name="after")["captures"][-1]["names"] == ["after"]
+    session.close()
 
 
 def test_captures_are_saved_listed_loaded_compared_and_written(session, tmp_path):

@@ -215,6 +215,45 @@ def test_an_impossible_order_is_refused(seen, reason):
         Offline(two_tasks()).run_together(steps)
 
 
+@pytest.mark.parametrize("at", [3, 20])
+def test_rows_that_are_given_get_times_and_the_same_images(at):
+    steps = {
+        "fast": Steps(np.arange(20) * MS, {}, {"in/x": np.rint(50 * np.sin(0.3 * np.arange(20)))}),
+        "slow": Steps(np.arange(4) * 5 * MS, {"fast": np.array([0, 5, 11, 15])}),
+    }
+    expected = Offline(filters()).run_together(steps)
+    slow = int(np.searchsorted([0, 5, 11, 15], at))
+    offline = Offline(filters())
+    rows = {task: np.full((20, 1 + len(offline.paths(task))), -1.0) for task in steps}
+    found = {task: [] for task in steps}
+    for begin, end in (((0, 0), (at, slow)), ((at, slow), (20, 4))):
+        part = {t: steps[t].part(b, e) for t, b, e in zip(steps, begin, end, strict=True)}
+        if not any(len(one) for one in part.values()):
+            continue
+        # the same rows again: what a cycle of the first part left there is seen by none of the second
+        for task, images in offline.run_together(part, rows=rows).items():
+            assert np.shares_memory(images, rows[task]) or not len(images)
+            found[task].append(rows[task][: len(images)].copy())
+            rows[task][:] = -1.0
+    for task, images in expected.items():
+        made = np.concatenate(found[task])
+        assert made[:, 0].view(np.int64).tolist() == list(steps[task].t_ns)
+        assert np.ascontiguousarray(made[:, 1:]).tobytes() == images.tobytes()
+
+
+@pytest.mark.parametrize("shape", [(1, 5), (2, 4), (10,)])
+def test_rows_with_too_little_room_are_refused(shape):
+    offline = Offline(filters())
+    rows = {task: np.zeros((2, 1 + len(offline.paths(task)))) for task in ("fast", "slow")}
+    rows["slow"] = np.zeros(shape)
+    steps = {
+        "fast": Steps([0, MS], {}, {"in/x": np.zeros(2)}),
+        "slow": Steps([0, 5 * MS], {"fast": np.array([0, 2])}),
+    }
+    with pytest.raises(ValueError, match="rows of task 'slow' have shape"):
+        offline.run_together(steps, rows=rows)
+
+
 def test_images_of_long_ago_are_not_asked_for():
     offline = Offline(two_tasks())
     offline.run_together(both(10, (9,), (10,)))

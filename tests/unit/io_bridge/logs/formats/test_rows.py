@@ -83,6 +83,44 @@ def test_a_blank_line_of_one_column_and_a_line_without_an_end():
     assert read("1,2\n3,4", 2) == ([[1.0, 2.0]], "3,4")
 
 
+def read_with_words(text, kinds, delimiter=","):
+    raw, room = text.encode(), 100
+    out = np.full((len(kinds), room), 7.0)
+    spans = np.zeros((sum(map(bool, kinds)), room, 2), np.int64)
+    n, at = read_rows(raw, 0, out, 0, room, delimiter, ".", np.array(kinds, np.uint8), spans)
+    words = [[raw[b:e].decode() for b, e in column[:n].tolist()] for column in spans]
+    return out[:, :n].T.tolist(), words, raw[at:].decode()
+
+
+def test_words_and_hexadecimal_numbers_stand_where_they_are_expected():
+    text = "1, idle, 0x1F\n2,,16\n3,2 of é,0xFFFFFFFFFFFFFFFF \n"
+    rows, words, rest = read_with_words(text, [0, 1, 2])
+    assert not rest
+    assert [row[0] for row in rows] == [1.0, 2.0, 3.0]
+    assert all(math.isnan(row[1]) for row in rows)
+    assert [row[2] for row in rows] == [31.0, 16.0, float(2**64 - 1)]
+    assert words == [["idle", "", "2 of é"], ["0x1F", "16", "0xFFFFFFFFFFFFFFFF "]]
+    assert read_with_words("1  on 2\n", [0, 1, 0], " ") == (
+        [pytest.approx([1.0, math.nan, 2.0], nan_ok=True)], [["on"]], "",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["time,state,raw", ",on,", 'x,"on",1', '2,"on",1', "2,on", "2,on,0x", "2,on,0x1g", "2,on,1,1"],
+)
+def test_a_line_with_other_words_is_left_to_others(line):
+    *_, rest = read_with_words(f"1,on,0x1\n{line}\n", [0, 1, 2])
+    assert rest == f"{line}\n"
+
+
+@pytest.mark.parametrize("kinds", [[0, 1], [0, 1, 1, 0], [0, 0, 1]])
+def test_words_without_room_are_refused(kinds):
+    spans = np.zeros((2, 1, 2), np.int64)
+    with pytest.raises(ValueError, match="no room for the words"):
+        read_rows(b"1,a,b\n", 0, np.zeros((3, 1)), 0, 1, ",", ".", np.array(kinds, np.uint8), spans)
+
+
 def test_no_more_rows_than_there_is_room_for():
     assert read("1,2\n3,4\n", 2, most=1) == ([[1.0, 2.0]], "3,4\n")
     with pytest.raises(ValueError, match="outside"):

@@ -2,9 +2,12 @@
 
 import math
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from io_bridge.logs.formats.stamps import seconds_of
+from io_bridge.logs.formats.stamps import seconds_of, seconds_of_all
 
 NOON = 1_738_324_800.25  # 2025-01-31T12:00:00.25Z
 
@@ -34,3 +37,19 @@ def test_a_time_of_day(word, seconds):
 )
 def test_other_words_are_no_moment(word):
     assert math.isnan(seconds_of(word))
+
+
+WORDS = st.builds(
+    "{}{:02}:{:02}:{}{}".format,
+    st.sampled_from(["", "2025-01-31T", "31.01.2025 ", "2025-02-30 ", "1/31/2025 ", "x"]),
+    st.integers(0, 30),
+    st.integers(0, 70),
+    st.sampled_from(["00", "07.25", "59,5", "1", "61.125", ""]),
+    st.sampled_from(["", "Z", "+01:00", "+05:30", " PM", " UTC", "-0530", ":00"]),
+)
+
+
+@given(st.lists(WORDS, max_size=8))
+def test_all_at_once_are_what_each_is(words):
+    one_by_one = np.array([seconds_of(word) for word in words], dtype=float)
+    assert seconds_of_all(words).tobytes() == one_by_one.tobytes()

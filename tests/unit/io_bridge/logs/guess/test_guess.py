@@ -1,5 +1,6 @@
 """Guesses of time, angle, units, counts and span, with how sure they are."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -230,3 +231,28 @@ def test_a_rate_that_nothing_says_is_that_of_a_hand(per_s, unit):
     swing = np.round(30 * np.sin(2 * np.pi * 0.8 * t / per_s), 3)
     mapping = guess(clock=50.0 * t, angle_deg=swing).mapping
     assert mapping.time.unit == unit
+
+
+@pytest.mark.parametrize("is_torque_first", [False, True])
+@pytest.mark.parametrize("rate_hz", [83.0, 1000.0])
+def test_without_names_a_noisy_torque_is_not_the_angle(is_torque_first, rate_hz):
+    t = np.arange(2000) / rate_hz
+    rng = np.random.default_rng(0)
+    angle = np.round(0.5 * np.sin(8.0 * t), 4)
+    torque = np.round(2.0 * np.sin(4.4 * t) + 0.05 * rng.standard_normal(len(t)), 3)
+    order = (torque, angle) if is_torque_first else (angle, torque)
+    columns = dict(zip(("column_1", "column_2", "column_3"), (t, *order), strict=True))
+    table = replace(whole_table("", columns, {}, "test"), has_names=False)
+    mapping = guess_mapping(Path("log.csv"), [table]).mapping
+    assert mapping.angle.column == ("column_3" if is_torque_first else "column_2")
+
+
+def test_the_first_column_of_a_matrix_is_the_angle():
+    columns = {"data_1": T, "data_2": np.round(40 * SWING, 9), "data_3": np.round(SWING, 9)}
+    assert guess(**columns).mapping.angle.column == "data_2"
+
+
+def test_a_unit_that_is_known_is_taken_as_it_is():
+    table = whole_table("", {"t_s": T, "angle": np.round(20 * SWING, 4)}, {}, "test")
+    assert guess_mapping(Path("log.csv"), [table]).mapping.angle.unit == "deg"
+    assert guess_mapping(Path("log.csv"), [table], unit="rad").mapping.angle.unit == "rad"

@@ -11,7 +11,7 @@ from rigloop.commission.hands import EmulatedHands
 from rigloop.commission.motion import NoMotionError
 from rigloop.commission.stand import StandError, Take
 from rigloop.commission.step import Bench
-from rigloop.commission.steps.stability import STEP, damping_nms, moved
+from rigloop.commission.steps.stability import STEP, damping_nms, moved, sings
 from rigloop.commission.walk import measured
 from rt_core.safety.trips import State, Trip
 
@@ -58,3 +58,10 @@ def test_a_wheel_that_is_held_is_not_good(tmp_path):
         found = measured(STEP, bench)
     assert not found.good
     assert "it moved by 0.0" in found.words
+
+
+def test_a_wheel_that_dry_friction_holds_aside_of_its_rest_does_not_sing():
+    t = 1e-3 * np.arange(1000)
+    stuck = 0.01 * (1.0 - np.exp(-t / 0.02))
+    assert not sings(replace(a_take(), angle_rad=stuck), 400.0, 0.03)
+    assert sings(replace(a_take(), angle_rad=0.01 * np.sin(20.0 * t)), 400.0, 0.03)
