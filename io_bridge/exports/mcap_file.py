@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from io_bridge.exports.mcap_records import McapFile, Messages
 from io_bridge.exports.measured import NS, Group, Measured, unique
 from io_bridge.exports.progress import Advance
+from io_bridge.logs.formats.opened import extra
 
 PACKAGE = "rigloop"
 LITTLE_ENDIAN_CDR = b"\x00\x01\x00\x00"
@@ -43,25 +43,30 @@ LOG_SCHEMA = {
 
 
 def write_mcap(measured: Measured, path: Path, advance: Advance) -> None:
-    """Write a message a cycle of each task, on topics named by the tasks.
-
-    Chunks are not compressed: measured numbers hardly shrink, and packing them takes the time and saves a few percent.
-    """
+    """Write a message a cycle of each task, on topics named by the tasks."""
+    writing = extra("mcap.writer", path, "written")
     zero = measured.utc_ns or 0
-    with path.open("wb", buffering=1 << 20) as file:
-        writer = McapFile(file, PACKAGE)
-        writer.metadata(PACKAGE, {k: _text(v) for k, v in measured.facts.items()})
+    with path.open("wb") as file:
+        # measured numbers hardly shrink: packing them takes the time and saves a few percent
+        writer = writing.Writer(
+            file, chunk_size=CHUNK_BYTES, compression=writing.CompressionType.NONE
+        )
+        writer.start(profile="", library="rigloop")
+        writer.add_metadata("rigloop", {k: _text(v) for k, v in measured.facts.items()})
         for name, content in measured.files.items():
-            writer.attachment(zero, name, MEDIA.get(Path(name).suffix, "text/plain"), content)
+            writer.add_attachment(
+                zero, zero, name, MEDIA.get(Path(name).suffix, "text/plain"), content
+            )
         topics = [_register(writer, group) for group in measured.groups]
         _write_events(writer, measured, zero)
-        for together in _in_order(measured, topics):
-            writer.chunk(
-                [Messages(t.channel, t.sequence, t_ns + zero, data) for t, t_ns, data in together]
-            )
-            for topic, t_ns, _ in together:
-                topic.sequence += len(t_ns)
-                advance(len(t_ns))
+        for topic, t_ns, data in _in_order(measured, topics):
+            size = len(data) // max(1, len(t_ns))
+            view = memoryview(data)
+            for number, stamp in enumerate((t_ns + zero).tolist()):
+                message = view[number * size : (number + 1) * size]
+                writer.add_message(topic.channel, stamp, message, stamp, topic.sequence + number)
+            topic.sequence += len(t_ns)
+            advance(len(t_ns))
         writer.finish()
 
 
@@ -89,15 +94,15 @@ class _Message:
                 yield inner
 
 
-def _register(writer: McapFile, group: Group) -> _Topic:
+def _register(writer: Any, group: Group) -> _Topic:
     root = message_of(group)
     text = schema_text(root, group)
-    schema = writer.schema(f"{PACKAGE}/msg/{root.type_name}", "ros2msg", text.encode())
+    schema = writer.register_schema(f"{PACKAGE}/msg/{root.type_name}", "ros2msg", text.encode())
     described = {
         "period_ns": str(group.period_ns),
         "units": json.dumps(dict(zip(group.paths, group.units, strict=True))),
     }
-    channel = writer.channel(f"/{group.name}", "cdr", schema, described)
+    channel = writer.register_channel(f"/{group.name}", "cdr", schema, described)
     return _Topic(channel, [*root.leaves()])
 
 
@@ -152,43 +157,38 @@ def _field(word: str, message: _Message) -> str:
 
 def _in_order(
     measured: Measured, topics: list[_Topic]
-) -> Iterator[list[tuple[_Topic, np.ndarray, np.ndarray]]]:
+) -> Iterator[tuple[_Topic, np.ndarray, bytes]]:
     """Yield packed messages of all groups, those of one stretch of time together."""
     first, *others = zip(measured.groups, topics, strict=True)
     ends = [0] * len(others)
     times = [group.t_ns for group, _ in others]
-    group, topic = first
-    size = max(1, CHUNK_BYTES // group.rows.dtype.itemsize)
-    for begin in range(0, len(group), size):
-        t_ns, values = group.part(slice(begin, begin + size), topic.order)
-        together = [(topic, t_ns, packed(values))]
-        is_last = begin + size >= len(group)
-        for k, (other, its_topic) in enumerate(others):
-            end = int(np.searchsorted(times[k], t_ns[-1], side="right"))
-            end = len(other) if is_last else end
+    left = len(first[0])
+    for t_ns, values in first[0].parts(first[1].order):
+        yield first[1], t_ns, packed(values)
+        left -= len(t_ns)
+        for k, (group, topic) in enumerate(others):
+            end = len(group) if not left else int(np.searchsorted(times[k], t_ns[-1], side="right"))
             if end > ends[k]:
-                stamps, there = other.part(slice(ends[k], end), its_topic.order)
-                together.append((its_topic, stamps, packed(there)))
+                stamps, there = group.part(slice(ends[k], end), topic.order)
+                yield topic, stamps, packed(there)
                 ends[k] = end
-        yield together
 
 
-def packed(values: np.ndarray) -> NDArray[np.uint8]:
-    """Return messages of CDR, one for each row of numbers."""
+def packed(values: np.ndarray) -> bytes:
+    """Return messages of CDR one after the other, one for each row of numbers."""
     rows = np.empty((len(values), 4 + 8 * values.shape[1]), np.uint8)
     rows[:, :4] = np.frombuffer(LITTLE_ENDIAN_CDR, np.uint8)
     rows[:, 4:] = np.ascontiguousarray(values, "<f8").view(np.uint8).reshape(len(values), -1)
-    return rows
+    return rows.tobytes()
 
 
-def _write_events(writer: McapFile, measured: Measured, zero: int) -> None:
+def _write_events(writer: Any, measured: Measured, zero: int) -> None:
     if not measured.events:
         return
-    schema = writer.schema("foxglove.Log", "jsonschema", json.dumps(LOG_SCHEMA).encode())
-    channel = writer.channel("/events", "json", schema, {})
-    stamps = [max(0, event.t_ns + zero) for event in measured.events]
-    texts = []
-    for stamp, event in zip(stamps, measured.events, strict=True):
+    schema = writer.register_schema("foxglove.Log", "jsonschema", json.dumps(LOG_SCHEMA).encode())
+    channel = writer.register_channel("/events", "json", schema)
+    for number, event in enumerate(measured.events):
+        stamp = max(0, event.t_ns + zero)
         seconds, rest = divmod(stamp, NS)
         message = {
             "timestamp": {"sec": seconds, "nsec": rest},
@@ -198,8 +198,7 @@ def _write_events(writer: McapFile, measured: Measured, zero: int) -> None:
             "file": "",
             "line": 0,
         }
-        texts.append(json.dumps(message).encode())
-    writer.chunk([Messages(channel, 0, np.array(stamps, np.int64), texts)])
+        writer.add_message(channel, stamp, json.dumps(message).encode(), stamp, number)
 
 
 def _text(value: object) -> str:

@@ -33,8 +33,8 @@ class Form:
 FORMS: Mapping[str, Form] = {
     "csv": Form(".csv", None, write_csv, beside_csv),
     "parquet": Form(".parquet", "pyarrow", write_parquet),
-    "mdf": Form(".mf4", None, write_mdf),
-    "mcap": Form(".mcap", None, write_mcap),
+    "mdf": Form(".mf4", "asammdf", write_mdf),
+    "mcap": Form(".mcap", "mcap", write_mcap),
     "hdf5": Form(".h5", "h5py", write_hdf5),
     "mat": Form(".mat", "scipy", write_mat),
 }

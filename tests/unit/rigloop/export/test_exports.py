@@ -11,7 +11,6 @@ from recorded_runs import ANGLE, STATE, TORQUE, UTC_NS, write_recorded_run
 from typer.testing import CliRunner
 
 import rigloop
-from io_bridge.exports import mcap_file
 from io_bridge.exports import measured as measured_module
 from rigloop.cli import app
 
@@ -36,7 +35,6 @@ def run(tmp_path):
 def exported(run, tmp_path, monkeypatch):
     # several parts a record: the seams are looked at too
     monkeypatch.setattr(measured_module, "PART_BYTES", 7 * 32)
-    monkeypatch.setattr(mcap_file, "CHUNK_BYTES", 7 * 32)
 
     def export(to, *options):
         path = tmp_path / f"out.{OURS[to]}"
@@ -225,6 +223,8 @@ def test_what_cannot_be_is_one_line_and_leaves_nothing(run, tmp_path, monkeypatc
     ("to", "library", "extra"),
     [
         ("parquet", "pyarrow", "parquet"),
+        ("mdf", "asammdf", "mdf"),
+        ("mcap", "mcap", "mcap"),
         ("hdf5", "h5py", "hdf5"),
         ("mat", "scipy", "mat"),
     ],
@@ -236,13 +236,6 @@ def test_a_missing_library_is_named_with_its_extra(run, tmp_path, monkeypatch, t
     assert done.exit_code == 2
     assert f"pip install 'rigloop[{extra}]'" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
-
-
-@pytest.mark.parametrize(("to", "library"), [("mdf", "asammdf"), ("mcap", "mcap")])
-def test_mdf_and_mcap_need_no_library(run, tmp_path, monkeypatch, to, library):
-    monkeypatch.setitem(sys.modules, library, None)
-    out = tmp_path / f"x.{OURS[to]}"
-    assert call("export", run, "--to", to, "--out", out).exit_code == 0
 
 
 def test_a_writer_that_fails_leaves_nothing(run, tmp_path, monkeypatch):
