@@ -213,6 +213,6 @@ def test_what_cannot_be_gone_on_with_is_refused(log, tmp_path, monkeypatch):
         file.write("3.1,5\n")
     assert "was changed since" in refused()
     own.unlink()
-    assert "not there any more" in refused()
+    assert "is missing; put it back" in refused()
     place.unlink()
     assert "replay the log again" in refused()
