@@ -81,8 +81,8 @@ def _comparison(part: str, text: str) -> Comparison:
     found = COMPARISON.fullmatch(part)
     if found is None:
         raise ConditionError(
-            f"{text!r}: {part.strip()!r} is no comparison: write `signal < number`, with one of {' '.join(OPERATORS)}, "
-            "the signal perhaps within abs()"
+            f"{text!r}: {part.strip()!r} is not a comparison: write `signal < number`, with one "
+            f"of {' '.join(OPERATORS)}, the signal perhaps within abs()"
         )
     try:
         number = float(found["number"])

@@ -172,7 +172,7 @@ def parse(text: str) -> Unit:
         if between is None:
             break
         divides, left = "/" in between[0], left[between.end() :]
-    raise Refusal(f"{text!r} is no unit", "write it like rad/s^2, kg m^2, Nm or 1")
+    raise Refusal(f"{text!r} is not a unit", "write it like rad/s^2, kg m^2, Nm or 1")
 
 
 def _one(text: str, found: re.Match[str]) -> Unit:
@@ -184,7 +184,7 @@ def _one(text: str, found: re.Match[str]) -> Unit:
         known = ", ".join(sorted(_SYMBOLS))
         raise Refusal(f"{text!r}: no unit {found['symbol']!r} is known", f"known: {known}")
     if found["part"] and found["part"].endswith("/0"):
-        raise Refusal(f"{text!r} is no unit: an exponent is divided by 0")
+        raise Refusal(f"{text!r} is not a unit: an exponent is divided by 0")
     return factor ** Fraction(found["part"] or found["whole"] or 1)
 
 

@@ -53,7 +53,7 @@ def wiring_mistakes(
             ports[name] = found
     for name in blocks:
         if name in OF_THE_LOOP:
-            problem = "signals under this name are those of the loop and of those beside it"
+            problem = "this name is reserved for signals of the loop and of its helpers"
             yield Mistake(file, f"blocks.{name}", problem, "give the block another name")
     others = other_signals(data)
     ports = followed(blocks, ports, others)
@@ -118,7 +118,7 @@ def _write_mistakes(
         path = write_path(name, {"writes": given}, port.name)
         key = f"blocks.{name}.writes.{port.name}"
         if name not in OF_THE_LOOP and path.partition("/")[0] in OF_THE_LOOP:
-            problem = "signals under this name are those of the loop and of those beside it"
+            problem = "this name is reserved for signals of the loop and of its helpers"
             yield Mistake(file, key, problem, "write it under another name", path)
         elif "/" not in path:
             problem = "a signal that blocks write has a slash in its path"

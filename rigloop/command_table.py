@@ -12,7 +12,7 @@ RIG = "rigloop.rig_commands"
 FIELDBUS = "rigloop.fieldbus.commands"
 PLACES = {
     "run": Place(
-        RIG, "run", "Run a rig live: arm it, show what it does, ramp out, and judge the run.",
+        RIG, "run", "Run a rig live: arm it, show its signals, ramp the torque out, and print a verdict.",
         "Example: `rigloop run steering_wheel --for 10`",
     ),
     "serve": Place(
@@ -59,8 +59,8 @@ PLACES = {
     ),
     "commission": Place(
         "rigloop.commission.command", "commission",
-        "Walk through a real drive at a twentieth of its torque, with one measured question a step, "
-        "and sign the rig off. On a simulated bus the walk is a rehearsal.",
+        "Walk through a real drive at a twentieth of its torque, with one measured question per step, and sign the "
+        "rig off. On a simulated bus the walk is a rehearsal.",
         "Example: `rigloop commission my_rig.toml --bus eth1`",
     ),
     "safety": Place(
@@ -116,7 +116,7 @@ PLACES = {
     ),
     "soak": Place(
         "rigloop.soak.command", "soak",
-        "Run a rig for a long time, watch for faults that only time reveals, and judge the run.",
+        "Run a rig for a long time, watch for faults that only time reveals, and print a verdict.",
         "Example: `rigloop soak steering_wheel --for 3600`",
     ),
     "identify": Place(

@@ -85,12 +85,12 @@ def run(
     runs: RunsOption = Path("runs"),
     json: JsonOption = False,
 ) -> None:
-    """Run a rig live: arm it, show what it does, ramp out, and judge the run."""
+    """Run a rig live: arm it, show its signals, ramp the torque out, and print a verdict."""
     from rigloop.host.children import cycle_process
 
     console = lasting_console(stderr=json)
     if hold and not until_eof:
-        fail(["--hold: nobody could arm: give --until-eof too"], Exit.WRONG_INPUT, json)
+        fail(["--hold: nothing could arm the run: give --until-eof too"], Exit.WRONG_INPUT, json)
     with cycle_process() as cycle, errors_as_lines(json):
         orders = None
         if until_eof:
@@ -184,7 +184,7 @@ def replay(
     if resume and (rig or set_ or mapping or every is not None):
         fail(
             [
-                "--resume: rig, keys, mapping and kept cycles are those that the replay began with; leave them out"
+                "--resume: rig, keys, mapping and kept cycles are those of the start of the replay; omit these options"
             ],
             Exit.WRONG_INPUT,
             json,

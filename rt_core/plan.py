@@ -204,7 +204,7 @@ def _writers(
                 if str(path).partition("/")[0] in OF_THE_LOOP:
                     mistakes.append(
                         f"block {block.name!r}: port {port!r} writes {path!r}, but 'loop/', "
-                        "'supervisor/' and 'live/' belong to the loop and those beside it"
+                        "'supervisor/' and 'live/' belong to the loop and its helpers"
                     )
                 else:
                     claim(path, task.name, f"block {block.name!r}")

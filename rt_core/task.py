@@ -143,9 +143,12 @@ def mistakes_between(tasks: Mapping[str, Figures], unit: str) -> Iterator[Wrong]
         if spin > most:
             problem = (
                 f"{100 * spin / period:.0f} % of the period of {period}, before any work: at most "
-                f"{100 * MOST_SHARE:.0f} %, beyond which the kernel takes real time away or ends the process"
+                f"{100 * MOST_SHARE:.0f} %, because the kernel throttles real-time threads above "
+                "that or ends the process"
             )
-            remedy = f"spin at most {most}; what the work takes comes off that while it runs"
+            remedy = (
+                f"spin at most {most}; the time of the work is subtracted from it during the run"
+            )
             yield Wrong(f"tasks.{name}.spin_{unit}", spin, problem, remedy)
 
 

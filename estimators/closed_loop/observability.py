@@ -128,8 +128,8 @@ def require_observable(
     told = [_reason(unknown[k], 2 * n_z + k, names, lost) for k in range(n_f) if not seen[k]]
     limit = f"{len(info['sensor_names'])} sensors for {n_f} unknown inputs and {n_z} freedoms"
     raise UnobservableError(
-        f"observer of {info['name']}: {'; '.join(told)}; there are {limit}: add a sensor that feels "
-        f"it, or estimate fewer inputs"
+        f"observer of {info['name']}: {'; '.join(told)}; there are {limit}: add a sensor that "
+        f"responds to it, or estimate fewer inputs"
     )
 
 
@@ -141,7 +141,7 @@ def _reason(name: str, index: int, names: Sequence[str], lost: Array) -> str:
     along /= np.max(np.abs(along))
     partners = [names[i] for i in np.argsort(-np.abs(along)) if i != index and abs(along[i]) > 1e-3]
     with_ = f" together with {', '.join(partners)}" if partners else ""
-    return f"{name} cannot be observed: a change of it{with_} leaves every reading as it is"
+    return f"{name} cannot be observed: a change of it{with_} changes no reading"
 
 
 def _null(matrix: Array) -> Array:

@@ -234,5 +234,5 @@ def filter_mistakes(info: Mapping[str, Any], kind: type[Kind], transition: str) 
             "this filter estimates no inputs; take one on independent coordinates, as errorEKF"
         )
     if is_dependent and info["reads_acceleration"]:
-        wrong.append("this filter takes no sensors of acceleration or force")
+        wrong.append("this filter accepts no sensors of acceleration or force")
     return wrong

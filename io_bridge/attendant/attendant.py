@@ -76,7 +76,7 @@ class Attendant:
             return ""
         return (
             "the thread that recovers slaves and serves SDOs has ended"
-            f"{': ' if self._died else ''}{self._died}; since then no slave is brought back to OP"
+            f"{': ' if self._died else ''}{self._died}; since then no slave has been brought back to OP"
         )
 
     def _run(self) -> None:
@@ -103,9 +103,7 @@ class Attendant:
             if kind not in self._failed:
                 log.warning("%s: %s", part, error)
         except Exception as error:
-            kind = (
-                f"{part}: an error of this program, which goes on: {type(error).__name__}: {error}"
-            )
+            kind = f"{part}: an error of this program, which continues: {type(error).__name__}: {error}"
             if kind not in self._failed:
                 self._events.add("attendant", kind)
                 log.exception("%s", part)

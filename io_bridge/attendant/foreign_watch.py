@@ -125,12 +125,12 @@ class ForeignWatch:
 def _sentence(interface: str, who: str, heard: Counter[str], writes: bool) -> str:
     what = ", ".join(name for name, _ in heard.most_common(3))
     return (
-        f"another EtherCAT master ({who}) speaks on interface {interface!r} while this run goes on ({what}): "
+        f"another EtherCAT master ({who}) sends on interface {interface!r} during this run ({what}): "
         + (
             "it writes, and may take slaves from under the torque: end it"
             if writes
-            else "it has only read so far; its frames take the time of ours, and reading a mailbox takes answers "
-            "away: end it"
+            else "it has only read so far; its frames delay those of this run, and if it reads a mailbox, answers "
+            "are lost: end it"
         )
     )
 

@@ -273,8 +273,8 @@ class EthercatBus(AttendedBus):
         silent = self._line.silent_lines()
         if len(silent) == 1:
             raise BringUpError(
-                f"{ends[silent[0]]}: no frame comes back from this end of the ring: mend its cable, or take "
-                f"{ends[1 - silent[0]]!r} for backend and no second_interface"
+                f"{ends[silent[0]]}: no frame comes back from this end of the ring: repair its cable, or "
+                f"use {ends[1 - silent[0]]!r} as backend without second_interface"
             )
 
     def _keep_time(self) -> None:

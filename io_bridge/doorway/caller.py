@@ -86,7 +86,7 @@ class Caller:
         try:
             self._socket.send(raw, zmq.DONTWAIT)
         except zmq.Again:
-            raise DoorError(f"{self.endpoint}: the service takes nothing") from None
+            raise DoorError(f"{self.endpoint}: the service accepts no message") from None
 
     def receive(self, timeout_s: float) -> bytes | None:
         """Return the next message that is not empty, or None after a time.
@@ -134,8 +134,8 @@ def _check_owner(path: Path) -> None:
             f"{path}: no service has this socket; `rigloop serve RIG` starts one"
         ) from None
     if not stat.S_ISSOCK(found.st_mode) or found.st_uid not in (os.getuid(), 0):
-        raise DoorError(f"{path}: is no socket of this user")
+        raise DoorError(f"{path}: is not a socket of this user")
     if not is_served(path):
         raise DoorError(
-            f"{path}: nobody listens there: its service was killed; `rigloop serve RIG` starts one"
+            f"{path}: no service listens there: it was killed; `rigloop serve RIG` starts one"
         )

@@ -42,7 +42,7 @@ def private_folder(folder: Path) -> Path:
     except OSError as error:
         raise DoorError(f"{folder}: cannot be made: {error.strerror}") from None
     if not stat.S_ISDIR(found.st_mode):
-        raise DoorError(f"{folder}: is no folder, and has to be one of your own")
+        raise DoorError(f"{folder}: is not a folder, and has to be one of your own")
     if found.st_uid != os.getuid():
         raise DoorError(f"{folder}: belongs to user {found.st_uid}, and has to be your own")
     if found.st_mode & 0o077:

@@ -87,7 +87,7 @@ def _bad_managers(device: EsiDevice) -> list[str]:
             )
     if device.coe is None:
         if 1 in uses or 2 in uses:
-            bad.append("a mailbox without CoE; the emulator speaks nothing else")
+            bad.append("a mailbox without CoE; the emulator supports only CoE")
         return bad
     if uses[:2] != [1, 2] or 3 in uses[3:] or 4 in uses[:3]:
         bad.append(

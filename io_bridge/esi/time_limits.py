@@ -38,7 +38,7 @@ def read_limits(reading: Reading, device: Located) -> StateLimits:
                 text = " ".join((item.text or "").split())[:40]
                 reading.note(
                     item,
-                    f"{text!r}: a time limit is 1 to {MOST_MS} ms; that of the standard is taken",
+                    f"{text!r}: a time limit is 1 to {MOST_MS} ms; the limit of the standard is used",
                 )
                 continue
             found[key] = max(found.get(key, 0.0), ms / 1000)

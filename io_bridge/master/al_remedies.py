@@ -9,15 +9,15 @@ OUTPUTS = (
 INPUTS = OUTPUTS.replace("rx_", "tx_")
 CLOCK = "compare sync0, the clock table of the bus and the period of its task with its data sheet"
 REMEDIES = {
-    0x0003: "write what its data sheet asks for with setup",
+    0x0003: "write the objects that its data sheet requires with setup",
     0x0014: "load its firmware with the maker's tool",
     0x0016: MAKERS_TOOL,
     0x0017: MAKERS_TOOL,
-    0x001B: "look for what holds the frames up, or raise watchdog_ms",
+    0x001B: "find the cause of the delay of the frames, or raise watchdog_ms",
     0x001C: MAKERS_TOOL,
     0x001D: f'{OUTPUTS} = "fixed"',
     0x001E: f'{INPUTS} = "fixed"',
-    0x001F: "set watchdog_ms to what the slave's maker allows",
+    0x001F: "set watchdog_ms to a value that the slave's maker allows",
     0x0020: "switch it off and on",
     0x0024: f'{INPUTS} = "fixed"',
     0x0025: f'{OUTPUTS} = "fixed"',

@@ -94,19 +94,21 @@ class Master:
         command, address, register, _ = datagrams[0]
         if reply is None:
             raise NoReplyError(
-                f"{self._asked(command, address, register)} did not come back; if that goes on: cable, power, interface"
+                f"{self._asked(command, address, register)} did not come back; if this persists, check cable, "
+                "power and interface"
             )
         try:
             back = parse(reply)
         except ValueError as error:
             raise NoReplyError(
-                f"{self._asked(command, address, register)} came back damaged ({error}); if that goes on: cable, plugs"
+                f"{self._asked(command, address, register)} came back damaged ({error}); if this persists, "
+                "check cable and plugs"
             ) from error
         asked = [(d.command, d.index, len(d.data)) for d in sent]
         if [(d.command, d.index, len(d.data)) for d in back] != asked:
             raise NoReplyError(
-                f"{self._asked(command, address, register)} was answered by another frame; if that goes on, another "
-                "master speaks on this wire"
+                f"{self._asked(command, address, register)} was answered by another frame; if this persists, "
+                "another master uses this wire"
             )
         return [(d.data, d.wkc) for d in back]
 
@@ -159,7 +161,7 @@ class Master:
         station = STATION + position
         _, wkc = self.access(APWR, -position, 0x0010, struct.pack("<H", station))
         if wkc != 1:
-            raise BringUpError(f"slave {position}: takes no station address")
+            raise BringUpError(f"slave {position}: does not accept a station address")
         return station
 
     def take_eeprom(self, station: int) -> None:

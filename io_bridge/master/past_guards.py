@@ -38,7 +38,7 @@ def hidden_drives(
         if moves and isinstance(slave, TerminalConfig) and slave.outputs:
             yield (
                 f"{slave.name}: is a drive (its outputs have {'; '.join(moves)}), and no guard limits what channels "
-                "of a terminal send: describe it under `drives`, or leave its outputs away"
+                "of a terminal send: describe it under `drives`, or omit its outputs"
             )
 
 

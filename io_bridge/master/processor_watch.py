@@ -47,7 +47,7 @@ def processor_words(expired: int) -> str:
     """Return the meaning, and the remedy."""
     return (
         f"its own processor no longer serves its EtherCAT controller (PDI watchdog expired, {expired} times since "
-        "power-up, register 0x0443): what it sends is old; switch it off and on, and if that comes again look at its "
+        "power-up, register 0x0443): its data are old; switch it off and on, and if this recurs check its "
         "supply and firmware"
     )
 

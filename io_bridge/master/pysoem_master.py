@@ -264,7 +264,7 @@ class PysoemMaster:
                 f"of inputs, the slave has {sizes[0]} and {sizes[1]}" + (f" ({why})" if why else "")
             )
             if alone:
-                raise BringUpError(f'{said}; bringup = "auto" takes our own mapping there')
+                raise BringUpError(f'{said}; bringup = "auto" uses the mapping of rigloop there')
             log.info("%s; mapped by rigloop", said)
         return plan
 

@@ -87,7 +87,7 @@ def await_state(
             lost_since_s = now_s if lost_since_s is None else lost_since_s
             if now_s - lost_since_s >= DEAD_LINE_S:
                 raise BringUpError(
-                    f"{error}; {words.al_state(state)} was asked, and no frame has come back for {DEAD_LINE_S:g} s"
+                    f"{error}; {words.al_state(state)} was requested, and no frame has come back for {DEAD_LINE_S:g} s"
                 ) from error
         except BringUpError:
             silent += 1

@@ -98,7 +98,7 @@ class RecordWriter:
             head = file.read(len(MAGIC) + 2 + MAX_HEADER)
         dtype, _, start = _read_header(self.path, head)
         if dtype != self.dtype or start != self._data_start:
-            raise RecordError(f"{self.path}: has other fields than what is to be added")
+            raise RecordError(f"{self.path}: has other fields than the rows to be added")
         self.n_rows = (size - start) // dtype.itemsize
         self._file = os.open(self.path, os.O_WRONLY | os.O_CLOEXEC)
         os.ftruncate(self._file, start + self.n_rows * dtype.itemsize)
@@ -255,7 +255,7 @@ def take_cut_records() -> list[str]:
         _CUT.add(_OPEN.pop(place))
     cut = sorted(_CUT)
     _CUT.clear()
-    return [f"{path}: was cut short by something else while it was read" for path in cut]
+    return [f"{path}: was truncated by another program while it was read" for path in cut]
 
 
 def _read_header(path: Path, head: bytes) -> tuple[np.dtype, int, int]:

@@ -52,7 +52,7 @@ def check_endpoint(endpoint: str) -> None:
     try:
         parts = urlsplit(endpoint)
     except ValueError:
-        raise EndpointError(f"{endpoint!r} is no endpoint; give {ALLOWED}") from None
+        raise EndpointError(f"{endpoint!r} is not an endpoint; give {ALLOWED}") from None
     host = parts.netloc.rpartition(":")[0]
     if not (parts.scheme == "tcp" and host in LOCAL_HOSTS):
         raise EndpointError(f"{endpoint!r} is not local; give {ALLOWED}")
@@ -66,7 +66,7 @@ def socket_file(endpoint: str) -> str | None:
 def _check_file(endpoint: str, path: str) -> None:
     # ZeroMQ takes away whatever has the name of its socket
     if not path.startswith("/") or "\0" in path:
-        raise EndpointError(f"{endpoint!r} is no absolute path; give {ALLOWED}")
+        raise EndpointError(f"{endpoint!r} is not an absolute path; give {ALLOWED}")
     if len(os.fsencode(path)) > LONGEST_SOCKET_PATH:
         raise EndpointError(
             f"{endpoint!r} is longer than {LONGEST_SOCKET_PATH} bytes, as long as the path of a socket may be"

@@ -149,7 +149,7 @@ def _place(a: Array, b: Array) -> tuple[float, float]:
     peak = float(likeness[best])
     if peak < LEAST_LIKENESS:
         raise AlignError(
-            f"the two signals are not alike anywhere: correlation {peak:.2f} at best, {LEAST_LIKENESS} needed; "
+            f"the two signals do not match anywhere: correlation {peak:.2f} at best, {LEAST_LIKENESS} needed; "
             "are they the same signal?"
         )
     _refuse_second_place(lags, likeness, best)
@@ -170,7 +170,7 @@ def _refuse_second_place(lags: NDArray[np.int64], likeness: Array, best: int) ->
     others = np.concatenate([sorted_likeness[:left], sorted_likeness[right:]])
     if len(others) and others.max() > AS_GOOD * sorted_likeness[at]:
         raise AlignError(
-            "the sync signal repeats itself: the recordings are alike in several places; take a stretch in which it "
+            "the sync signal repeats itself: the recordings match in several places; use an interval in which it "
             "does not, or a signal with uneven pulses"
         )
 

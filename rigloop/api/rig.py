@@ -114,7 +114,7 @@ class Rig:
                 found._watched, found._name = watched, watched.name
                 return found
             watched.close()
-        which = "no run of yours goes on" if to is None else f"{to}: this run does not go on"
+        which = "you have no active run" if to is None else f"{to}: this run is not active"
         raise NotRunningError(f"{which}; start one with Rig(...).start(), or `rigloop run`")
 
     @classmethod
@@ -438,7 +438,7 @@ class Rig:
     def _at_service(self) -> ServiceSeat:
         if self._seat is None:
             raise NotRunningError(
-                f"{self.name}: is no service's: `rigloop serve` it, and Rig.attach(SERVICE)"
+                f"{self.name}: belongs to no service: use `rigloop serve`, and Rig.attach(SERVICE)"
             )
         return self._seat
 

@@ -42,7 +42,7 @@ def couple_columns(
                 known = ", ".join(made) or "none here"
                 wrong.append(f"{at}: drive = {gauge.drive!r}: has no plant.column; {known} has")
             elif not isinstance(device, AnalogIo):
-                wrong.append(f"{at}: {terminal.device} is no analogue terminal; take analog_io")
+                wrong.append(f"{at}: {terminal.device} is not an analogue terminal; take analog_io")
             else:
                 try:
                     made[gauge.drive].connect(

@@ -118,7 +118,9 @@ class _Expansion:
         kind = table.get("kind")
         if kind == "guard" and one.port != REQUEST:
             what = "a limit of a guard" if one.parameter else "an input that a guard watches"
-            problem = f"{what} is changed by nobody while the rig runs: it would be no guard"
+            problem = (
+                f"{what} must not change while the rig runs: otherwise the guard would not protect"
+            )
             remedy = (
                 f"change the torque that it limits: its input {REQUEST!r}, or a block before it"
             )
@@ -131,7 +133,7 @@ class _Expansion:
             )
             return
         if kind == "bus" and one.port.partition("/")[0] in tables(table, "drives"):
-            problem = "it goes to a drive, behind the guard, where nothing limits it any more"
+            problem = "it acts on a drive after the guard, where nothing limits it"
             remedy = f"change the torque before the guard: its input {REQUEST!r}"
             yield Mistake(self.file, f"{key}.input", problem, remedy, one.port)
             return
@@ -167,7 +169,7 @@ class _Expansion:
             problem = (
                 "no such parameter"
                 if one.parameter not in declaration.parameters
-                else "this parameter holds for a whole run: it is no number, or the block prepares something of it"
+                else "this parameter is fixed for a run: it is not a number, or the block's `prepare` uses it"
             )
             remedy = f"one of {', '.join(good)}" if good else "take an input"
             yield Mistake(self.file, at, problem, remedy, one.parameter)

@@ -55,8 +55,8 @@ def commission(
     trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Walk through a real drive at a twentieth of its torque, with one measured question a step, and sign the rig off.
-    On a simulated bus the walk is a rehearsal.
+    """Walk through a real drive at a twentieth of its torque, with one measured question per step, and sign the rig
+    off. On a simulated bus the walk is a rehearsal.
     """
     console = Screen(stderr=json)
     with errors_as_lines(json):

@@ -162,7 +162,7 @@ def commission(
     except (StandError, SignedError) as error:
         raise NotStartedError(str(error)) from None
     except NoHandError as error:
-        raise NotStartedError(f"{error}; what was measured is kept, nothing is signed") from None
+        raise NotStartedError(f"{error}; the results so far are kept, nothing is signed") from None
 
 
 def _introduce(axis: Axis, talk: Talk, rehearsal: bool) -> None:
@@ -195,7 +195,7 @@ def _walked(
         kept.write()
     except OSError as error:
         raise NotStartedError(f"{file}: cannot be written: {error.strerror}; {COPY}") from None
-    interrupts.say("the torque is at zero; what was measured is kept")
+    interrupts.say("the torque is at zero; the results so far are kept")
     if kept.results and first is None:
         talk.tell(f"{len(kept.results)} steps were measured before; the walk continues after them.")
     revoke = None if rehearsal else lambda: _revoke(loaded, axis.guard)

@@ -79,7 +79,7 @@ class TerminalTalk:
         try:
             return self._console.input(Text(" " * INDENT + prompt, "dim"))
         except EOFError:
-            raise NoHandError("nobody answers: the input has ended") from None
+            raise NoHandError("there is no answer: the input has ended") from None
 
 
 class SilentTalk(TerminalTalk):

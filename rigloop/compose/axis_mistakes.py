@@ -61,7 +61,7 @@ def _shared_by_buses(file: str, rig: Rig) -> Iterator[Mistake]:
         if any(virtual.values()) and config.backend not in EMULATED:
             other = next(name for name, is_virtual in virtual.items() if is_virtual)
             problem = f"bus {other!r} is on veth, in a network of its own without this interface"
-            remedy = "take veth for all buses, or simulated beside an interface"
+            remedy = "use veth for all buses, or combine simulated with an interface"
             yield Mistake(file, f"blocks.{bus}.backend", problem, remedy, config.backend)
 
 

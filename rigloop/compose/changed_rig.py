@@ -30,7 +30,7 @@ def read_setting(text: str) -> tuple[tuple[str, ...], str]:
     steps = tuple(quoted or plain for quoted, plain in STEP.findall(key.strip()))
     if not equals or len(steps) < 2 or not value.strip():
         remedy = "write KEY=VALUE, such as blocks.wheel.bandwidth_rad_s=250"
-        raise ConfigError([Mistake("--set", text, "is no key with a value", remedy)])
+        raise ConfigError([Mistake("--set", text, "is not a key with a value", remedy)])
     return steps, value.strip()
 
 

@@ -26,7 +26,7 @@ def live_mistakes(file: str, rig: Rig) -> Iterator[Mistake]:
             signal = _first_from(name, watched, wires, writer, rig)
             if signal is not None:
                 problem = f"guard {guard!r} watches {signal!r}, which would follow from it"
-                remedy = "what a guard watches comes from the sensors alone: act on what it limits"
+                remedy = "the inputs of a guard may come only from the sensors: act on a signal that the guard limits"
                 yield Mistake(file, f"{home}.{name}", problem, remedy)
 
 

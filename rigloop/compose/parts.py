@@ -74,7 +74,7 @@ def backends_of(rig: Rig, asked: str | None = None) -> dict[str, str]:
     if "veth" in given.values() and real:
         raise NotStartedError(
             f"--bus {asked}: veth has a network of its own, in which {next(iter(real))} is not there: "
-            "take veth for all buses, or simulated beside an interface"
+            "use veth for all buses, or combine simulated with an interface"
         )
     return given
 

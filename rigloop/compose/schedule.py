@@ -92,7 +92,7 @@ def judge(loaded: LoadedRig, costs: Mapping[str, Sequence[BlockCost]]) -> Schedu
     is_measured = any(cost.how == "measured" for parts in costs.values() for cost in parts)
     # what is measured once may be a neighbour's doing: only what is counted refuses
     if mistakes and is_measured and not judge(loaded, counted_only(costs)).mistakes:
-        notes += [f"by what was measured once: {mistake}" for mistake in mistakes]
+        notes += [f"by a single measurement: {mistake}" for mistake in mistakes]
         mistakes = []
     return Scheduled(timings, tuple(mistakes), tuple(notes))
 
@@ -197,7 +197,7 @@ def _too_busy(loaded: LoadedRig, loads: Sequence[Load]) -> Iterator[Mistake]:
         longest = max((load for load in loads if load.core == core), key=lambda o: o.spun_ns)
         problem = (
             f"work and spin of {' and '.join(names)} take up to {100 * share:.0f} % of core {core}: at most "
-            f"{100 * MOST_DUTY:.0f} %, beyond which the kernel takes real time away"
+            f"{100 * MOST_DUTY:.0f} %, because the kernel throttles real-time threads above that"
         )
         less = int(longest.spun_ns - (share - MOST_DUTY) * longest.period_ns) // 1000
         remedy = f"spin at most {less}" if less >= 0 else "put one of them on another core"
@@ -216,8 +216,8 @@ def _notes(rig: Rig, costs: Mapping[str, Sequence[BlockCost]]) -> Iterator[str]:
     for c in (c for parts in costs.values() for c in parts if any(c.rare_ns)):
         singular, reassembled = c.rare_ns
         yield (
-            f"a step of {c.block} takes up to {_us(singular)} µs beside a singular pose, and up to "
-            f"{_us(reassembled)} µs after lost cycles, which may cost more of them: no response here has these in it"
+            f"a step of {c.block} takes up to {_us(singular)} µs near a singular pose, and up to {_us(reassembled)} µs "
+            "after lost cycles, which may cost further cycles: the responses above do not include these"
         )
     unknown = [c.block for parts in costs.values() for c in parts if c.how == "unknown"]
     if unknown:

@@ -117,8 +117,8 @@ def _examine_axis(loaded: LoadedRig, tell: Callable[[str], None], axis: str | No
     wheel = wheel_of(rig, path)
     if wheel is None:
         words = (
-            f"blocks.{path.bus}.drives.{path.drive}: no plant says what the drive turns: the margin of the haptic "
-            "loop is not known; describe plant.inertia_kg_m2, viscous_nms and torque_lag_s, also of a real wheel"
+            f"blocks.{path.bus}.drives.{path.drive}: no plant describes the load of the drive: the margin of the "
+            "haptic loop is not known; describe plant.inertia_kg_m2, viscous_nms and torque_lag_s, also of a real wheel"
         )
         return Examined(notes=(words,))
     try:
@@ -135,7 +135,8 @@ def _examine_axis(loaded: LoadedRig, tell: Callable[[str], None], axis: str | No
     notes = []
     if not lin.settled:
         notes.append(
-            f"blocks.{path.model}: the model does not rest where its guide does: its margin is that of one instant"
+            f"blocks.{path.model}: the model is not in equilibrium at the position of its guide: its margin "
+            "holds for one instant"
         )
     margins, runs_away = [], False
     for end in ends(path.gains):
@@ -149,7 +150,7 @@ def _examine_axis(loaded: LoadedRig, tell: Callable[[str], None], axis: str | No
     if runs_away:
         notes.append(
             f"blocks.{path.guard}.request_sign = {gate.request_sign}: about the start pose the torque pushes the "
-            f"{path.drive} on the way that it goes; right for an unstable pose, else the sign is wrong"
+            f"{path.drive} away from that pose; this is right for an unstable pose, otherwise the sign is wrong"
         )
     mistakes: tuple[Mistake, ...] = ()
     least = min(margins, key=lambda m: m.ratio)
@@ -158,8 +159,8 @@ def _examine_axis(loaded: LoadedRig, tell: Callable[[str], None], axis: str | No
         mistakes = (Mistake(file, key, *_sings(least), least.request_gain),)
     elif least.limit is not None and least.ratio < ENOUGH:
         notes.append(
-            f"{key} = {least.request_gain:g}: with hands {least.hands} the {path.drive} sings from {least.limit:.3g} "
-            f"on, at {least.frequency_hz:.3g} Hz: a margin of {least.ratio:.2f}, {ENOUGH:g} is good practice"
+            f"{key} = {least.request_gain:g}: with hands {least.hands} the {path.drive} sings above {least.limit:.3g}, "
+            f"at {least.frequency_hz:.3g} Hz: a margin of {least.ratio:.2f}, {ENOUGH:g} is good practice"
         )
     return Examined(tuple(margins), mistakes, tuple(notes))
 
@@ -214,7 +215,7 @@ def in_words(margins: tuple[HandsMargin, ...]) -> list[str]:
             continue
         delay = "more than 100 ms" if m.delay_ms is None else f"{m.delay_ms:.3g} ms"
         lines.append(
-            f"{whose}hands {m.hands}: {m.live or 'gain'} {m.request_gain:g}, the {m.turned} sings from {m.limit:.3g} "
-            f"on, at {m.frequency_hz:.3g} Hz; it bears {delay} of further delay"
+            f"{whose}hands {m.hands}: {m.live or 'gain'} {m.request_gain:g}, the {m.turned} sings above "
+            f"{m.limit:.3g}, at {m.frequency_hz:.3g} Hz; it tolerates {delay} of additional delay"
         )
     return lines

@@ -109,7 +109,7 @@ def haptic_path(rig: Rig, axis: str | None = None) -> HapticPath:
     fast_us, slow_us = rig.tasks[fast].period_us, rig.tasks[slow].period_us
     if slow_us % fast_us or slow_us // fast_us > MOST_EVERY:
         raise NoPathError(
-            f"the period of {slow!r}, {slow_us} µs, is no multiple of that of {fast!r}, {fast_us} µs"
+            f"the period of {slow!r}, {slow_us} µs, is not a multiple of that of {fast!r}, {fast_us} µs"
         )
     order = rig.tasks[fast].blocks
 
@@ -153,7 +153,7 @@ def _model(rig: Rig, request: str) -> tuple[str, str, tuple[Gain, ...]]:
             break
         gains.append(gain)
         path = before_added(rig, rig.blocks[block].reads["u"])
-    raise NoPathError(f"the guard's request {request!r} is no output of a mechanism")
+    raise NoPathError(f"the guard's request {request!r} is not an output of a mechanism")
 
 
 def _age(rig: Rig, chain: list[str], task_of: dict[str, str]) -> int:

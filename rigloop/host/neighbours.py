@@ -27,7 +27,7 @@ def shared_by_tasks(rig: Rig) -> list[str]:
         else:
             high, low = (first, second) if a.priority > b.priority else (second, first)
             found.append(
-                f"tasks {first} and {second} share core {a.core}: {low} stands still while {high} steps or spins"
+                f"tasks {first} and {second} share core {a.core}: {low} waits while {high} steps or spins"
             )
     return found
 

@@ -221,7 +221,7 @@ def stretches(
         if stretch[0] >= log.duration_s or stretch[1] <= 0.0
     ]  # fmt: skip
     if fit[0] < judge[1] and judge[0] < fit[1]:
-        words = f"overlaps --fit {fit[0]:g} {fit[1]:g}: nothing is judged on what it was fitted to"
+        words = f"overlaps --fit {fit[0]:g} {fit[1]:g}: a test needs data that were not used for the fit"
         mistakes.append(Mistake("command line", "--judge", words, value=judge))
     if mistakes:
         raise ConfigError(mistakes)

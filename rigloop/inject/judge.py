@@ -58,10 +58,10 @@ def judge(
             for number, both in numbered
         ]
     except NoEvidenceError as error:
-        why = f"nothing tells what became of it: {error}"
+        why = f"its outcome is unknown: {error}"
     except (LookupError, ValueError, TypeError) as error:
         # of a folder that somebody has changed: values that no run leaves
-        why = f"nothing tells what became of it: the evidence cannot be read: {error}"
+        why = f"its outcome is unknown: the evidence cannot be read: {error}"
     return [_not_tried(injection, why) for injection in injections]
 
 
@@ -239,7 +239,7 @@ def _goes_on(began: int, what: Seen, injection: Injection, seen: Evidence, why: 
             why.append("the guard tripped, or the supervisor left no word")
         first = int(cycle[min(began, len(cycle) - 1)])
         if final.get(cycle_path, 0.0) < first + AFTER_CYCLES:
-            why.append("the loop did not go on")
+            why.append("the loop did not continue")
         _recorded(acts, seen, lim, why)
         return
     running = np.flatnonzero(state[began:] == State.RUNNING)
@@ -266,6 +266,6 @@ def _recorded(acts: Any, seen: Evidence, lim: Limits, why: list[str]) -> None:
     if acts.do == FILL_DISK and not (
         unwritten and any(told["first_unwritten_ns"] for told in seen.recorder.values())
     ):
-        why.append("the recorder told of no gap")
+        why.append("the recorder reported no gap")
     if acts.do == "SIGSTOP" and any(told["dropped"] for told in seen.recorder.values()):
         why.append("cycles were dropped though the rings hold two seconds")

@@ -22,7 +22,7 @@ def rate_held(began: int, within: float, seen: Evidence, lim: Limits, why: list[
     if "valid" in reads:
         rows = rows[rows[reads["valid"]] == 1.0]
     if len(rows) < 2:
-        why.append("no sample was left to judge the rate by")
+        why.append("there was no sample left to check the rate")
         return
     counts = np.diff(rows[reads["position_count"]])
     if encoder.counter_span:

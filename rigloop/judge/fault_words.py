@@ -15,7 +15,7 @@ LOOP_FAULTS = {
     ),
     FAULT_OFF_CORE: (
         "its thread runs on another core than its own (off_core = 'safe')",
-        "see what moved it, or take off_core out",
+        "find out what moved it, or remove off_core",
     ),
 }
 """Faults of the loop itself, and what to do."""

@@ -80,12 +80,15 @@ def _sign_reasons(name: str, config: GuardBlock, rig: Rig, felt: Felt) -> list[s
     given_j = max_given_j(rig, config)
     if felt.most_given_j > given_j:
         found.append(
-            f"{name}: the motor gave the hands {felt.most_given_j:.3g} J more than it took, limit "
-            f"verdict.max_given_j = {given_j:g}: the torque aids the motion; {sign} is the wrong sign, or "
-            "the model is no passive one: then raise the limit"
+            f"{name}: the motor gave the hands {felt.most_given_j:.3g} J more than it received, limit "
+            f"verdict.max_given_j = {given_j:g}: the torque drives the motion; {sign} is the wrong sign, or "
+            "the model is not passive: then raise the limit"
         )
     percent, piece_s = felt.saturated_percent, felt.longest_saturated_s
-    hint = f"the request is larger than limit_nm = {config.limit_nm:g}, or grows by itself: is {sign} right?"
+    hint = (
+        f"the request is larger than limit_nm = {config.limit_nm:g}, or grows without a motion of the hands: "
+        f"is {sign} right?"
+    )
     if percent > limits.max_saturated_percent and felt.active_s * 1e3 > LEAST_ACTIVE_MS:
         found.append(
             f"{name}: the request was at the limit for {percent:.1f} % of the time, limit "

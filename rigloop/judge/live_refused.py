@@ -15,6 +15,6 @@ def refused_in_cycle(rig: Rig, signals: Mapping[str, float]) -> Iterator[str]:
         if cycles > 0.0:
             limits = f"{one.lower:g} and {one.upper:g} {one.unit}"
             yield (
-                f"{path} = {cycles:.0f} cycles: what was written was not within {limits}, or what was added not a "
-                "number; the last good value held, and its writer is broken"
+                f"{path} = {cycles:.0f} cycles: the written value was not within {limits}, or the added one was "
+                "not a number; the last good value held; correct the program that writes it"
             )

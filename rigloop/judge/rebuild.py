@@ -67,7 +67,8 @@ def report_again(folder: Path) -> Outcome:
         _refuse_if_it_lives(folder, manifest)
     if manifest is not None and manifest.kind == "replay":
         raise ManifestError(
-            f"{folder}: a replay that was cut short: `rigloop replay {folder} --resume` goes on from its last place"
+            f"{folder}: a replay that was cut short: `rigloop replay {folder} --resume` continues from its "
+            "last saved position"
         )
     loaded = _rig(folder, manifest)
     if manifest is None:
@@ -78,7 +79,7 @@ def report_again(folder: Path) -> Outcome:
 def _kept(folder: Path) -> tuple[Manifest | None, list[str]]:
     path = folder / MANIFEST
     if not path.exists():
-        return None, ["There is no manifest: kernels, rights and host of the run are not known."]
+        return None, ["There is no manifest: kernels, rights and host of the run are unknown."]
     try:
         return read_manifest(folder), []
     except ManifestError as error:
@@ -118,7 +119,7 @@ def _refuse_if_it_lives(folder: Path, manifest: Manifest) -> None:
         if time.monotonic() > until or "supervisor" in living:
             who = ", ".join(f"{role} {pid}" if pid else role for role, pid in living.items())
             raise ManifestError(
-                f"{folder}: this run still goes on ({who}); end it, or wait for its end"
+                f"{folder}: this run is still active ({who}); end it, or wait for its end"
             )
         time.sleep(0.05)
 

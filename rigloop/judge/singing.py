@@ -72,9 +72,10 @@ def _of_guard(rig: Rig, name: str, config: GuardBlock, records: Mapping[str, np.
     worst = max(tones, key=lambda tone: tone.torque_nm)
     turned = next((drive for _, drive in drives_of(rig, name)), "motor")
     return (
-        f"{name}: the {turned} sang at {worst.frequency_hz:.1f} Hz: from {tones[0].at_s:.1f} s on the torque swung in "
-        f"one tone, by {worst.torque_nm:.2g} Nm to either side at {worst.at_s:.1f} s, limit verdict.max_tone_nm = "
-        f"{limit_nm:.3g}; no hand is so fast: the model is too stiff or too heavy for the delay of the loop; lower "
+        f"{name}: the {turned} sang at {worst.frequency_hz:.1f} Hz: from {tones[0].at_s:.1f} s on the torque had a "
+        f"single tone, with an amplitude of {worst.torque_nm:.2g} Nm at {worst.at_s:.1f} s, limit "
+        f"verdict.max_tone_nm = {limit_nm:.3g}; no hand moves so fast: "
+        f"the model is too stiff or too heavy for the delay of the loop; lower "
         f"blocks.{name}.request_gain = {config.request_gain:g}, `rigloop check` says how far, or raise the limit for a "
         "model that shakes by itself"
     )

@@ -109,8 +109,8 @@ def trip_of(
 def written_over(path: str, code: float) -> str:
     """Say that a guard's signal has a number that no guard writes."""
     return (
-        f"{path}: {name_of_trip(code)}: something else wrote over the table of signals, so nothing in it is "
-        "certain; see which other program opens the files of the run"
+        f"{path}: {name_of_trip(code)}: another program overwrote the table of signals, so its values are "
+        "uncertain; find the program that opens the files of the run"
     )
 
 

@@ -76,7 +76,7 @@ def _innovations(name: str, nis: float, limits: Verdict, found: Distrust, *, fol
     )
     if nis > limits.max_nis and not follows:
         found.red.append(
-            f"{words}, limit verdict.max_nis = {limits.max_nis:g}: this is no wheel that it follows"
+            f"{words}, limit verdict.max_nis = {limits.max_nis:g}: the filter does not follow the motion of the wheel"
         )
     elif nis > AMBER_NIS * limits.max_nis:
         found.amber.append(f"{words}: the motion, or the noise, is more than it is set for")
@@ -101,8 +101,8 @@ def _samples(
     refused_percent = 100.0 * refused / len(came)
     if refused_percent > limits.max_refused_percent:
         found.red.append(
-            f"{writes['rejected']} = {refused}: {refused_percent:.1f} % of {len(came)} samples are none that a wheel "
-            f"can give, limit verdict.max_refused_percent = {limits.max_refused_percent:g} %"
+            f"{writes['rejected']} = {refused}: {refused_percent:.1f} % of {len(came)} samples are impossible for a "
+            f"wheel, limit verdict.max_refused_percent = {limits.max_refused_percent:g} %"
         )
     trusted = writes.get("trusted", "")
     if trusted in (record.dtype.names or ()):

@@ -117,7 +117,9 @@ def conclude(
     notes = (
         []
         if report.real_time
-        else ["not real-time: lateness and overruns are reported, not judged"]
+        else [
+            "not real-time: lateness and overruns are only reported and do not affect the verdict"
+        ]
     )
     worth_knowing = [
         *([limited.line()] if limited is not None else []),

@@ -51,5 +51,6 @@ def refuse_drives_in_fault(buses: Buses, rig: str, reset: bool) -> None:
     found = [] if reset else buses.in_fault()
     if found:
         raise RuntimeError(
-            f"{'; '.join(found)}; it is not reset by itself: mend the cause, then `rigloop run {rig} --reset-drives`"
+            f"{'; '.join(found)}; rigloop does not reset it automatically: remove the cause, then "
+            f"`rigloop run {rig} --reset-drives`"
         )

@@ -241,8 +241,8 @@ def _loop(
         except TimeoutError as error:
             report.hung = loop.running
             raise RuntimeError(
-                f"{error}: another thread of its priority or more has its core and does not let go of it; see "
-                "`rigloop doctor`, and what else runs there"
+                f"{error}: another thread of its priority or more occupies its core; see `rigloop doctor`, "
+                "and the other programs on that core"
             ) from None
         report.first_cycle_ns = loop.start_ns
         report.clocks = [read_clocks()]

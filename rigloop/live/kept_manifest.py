@@ -27,7 +27,10 @@ from rt_core.doctor.check import Check
 
 def unended(state: State) -> str:
     """Return why a run that has come so far is not good."""
-    return f"the run has not come to its end: it was {state}; `rigloop report` judges what is there"
+    return (
+        f"the run did not reach its end: it was {state}; `rigloop report` determines its verdict from the data "
+        "that exist"
+    )
 
 
 class KeptManifest:

@@ -145,8 +145,8 @@ class Lookout:
         why = "it was stopped (SIGSTOP, or a debugger)" if still else "its own watchdog did not act"
         self._alarm(
             "cycle",
-            f"no new cycle for {self.frozen_s:.1f} s: the cycle process stands still: {why}; it was ended (SIGKILL), "
-            "and the drives' own watchdogs have the torque",
+            f"no new cycle for {self.frozen_s:.1f} s: the cycle process hangs: {why}; it was ended (SIGKILL), "
+            "and the drives' own watchdogs end the torque",
         )
         return True
 
@@ -167,7 +167,7 @@ class Lookout:
         roles = {"cycle": self._cycle, **{r: c.pid for r, c in self.children.items()}}
         for role, pid in roles.items():
             if stands_still(pid):
-                words = f"the {_name(role)} stands still (SIGSTOP, or a debugger)"
+                words = f"the {_name(role)} is stopped (SIGSTOP, or a debugger)"
                 self._alarm(f"{role} still", words)
             else:
                 self.now.pop(f"{role} still", None)

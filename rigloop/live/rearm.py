@@ -178,8 +178,8 @@ class Rearming:
         if not out or not on or not is_of_bus(self._rig, signals, self._blocks):
             return ""
         return (
-            f"{', '.join(out)}: not armed again: {', '.join(on)} went on, and the supervisor arms all guards together; "
-            f"with blocks.{out[0]}.reach = 'all' all of them end and are armed again"
+            f"{', '.join(out)}: not armed again: {', '.join(on)} continued, and the supervisor arms all guards "
+            f"together; with blocks.{out[0]}.reach = 'all' all of them end and are armed again"
         )
 
     def _slowest(self) -> str:

@@ -249,7 +249,7 @@ def _damage_seen(seen: Supervision, loop: Process) -> Iterator[None]:
         yield
     except CutError as error:
         seen.alarms.append(
-            f"the signal table was cut short by something else, and the loop was ended: {error}"
+            f"another program truncated the signal table, and the loop was ended: {error}"
         )
         # it ramps out by itself: it sees the same, or misses its heartbeat
         until = time.monotonic() + CUT_S
@@ -258,7 +258,7 @@ def _damage_seen(seen: Supervision, loop: Process) -> Iterator[None]:
         kill(loop)
     except TableError as error:
         seen.alarms.append(
-            f"the signal table was written over by something else, and the loop was ended (SIGKILL): {error}"
+            f"another program overwrote the signal table, and the loop was ended (SIGKILL): {error}"
         )
         kill(loop)
 

@@ -263,7 +263,7 @@ def _unknown(
 
 def _not_allowed(name: str, value: object, one: Target, in_control: bool) -> Iterator[LiveMistake]:
     if one.who == "control" and not in_control:
-        problem = 'may be changed by whoever is in control only (who = "control")'
+        problem = 'may be changed only by the client in control (who = "control")'
         yield LiveMistake(name, value, problem, "take control first")
 
 
@@ -274,7 +274,7 @@ def _wrong(name: str, value: object, one: LiveValue) -> Iterator[LiveMistake]:
     if isinstance(value, tuple | list):
         if len(value) != 2 or not isinstance(value[1], str):
             yield LiveMistake(
-                name, value, "is no number with its unit", f"give (number, {one.unit!r})"
+                name, value, "is not a number with its unit", f"give (number, {one.unit!r})"
             )
             return
         number, unit = value

@@ -150,11 +150,11 @@ def _swings(mechanism: Mechanism, motions: Iterable[str]) -> dict[str, Swing]:
             is_good = False
         if port not in driven:
             mistakes.append(
-                Mistake("command line", "--motion", "is no input", near(port, driven), port)
+                Mistake("command line", "--motion", "is not an input", near(port, driven), port)
             )
         elif not is_good:
             remedy = "write port=amplitude@hertz, such as guide/wheel/position_rad=0.5@1"
-            mistakes.append(Mistake("command line", "--motion", "is no sine", remedy, word))
+            mistakes.append(Mistake("command line", "--motion", "is not a sine", remedy, word))
         else:
             found[port] = swing
     if mistakes:

@@ -83,7 +83,9 @@ def _wrong(output: Path | None) -> Iterator[Mistake]:
         return
     if output.suffix not in (*PICTURES, *FILMS):
         remedy = f"end it with {', '.join((*PICTURES, *FILMS))}"
-        yield Mistake(str(output), "--output", "is no picture or film that can be written", remedy)
+        yield Mistake(
+            str(output), "--output", "is not a picture or film that can be written", remedy
+        )
     elif not output.parent.is_dir():
         yield Mistake(
             str(output), "--output", "its folder is not there", "make it, or give another"
@@ -161,7 +163,7 @@ def _table(body: FlexBody) -> Table:
         f"a step of that length follows a mode with {FOLLOWED} steps a period"
     )
     return Table(
-        [*heads, *figures("step ms")], rows, "modes, and what of the body moves with them", note
+        [*heads, *figures("step ms")], rows, "modes, and the moving parts of the body", note
     )
 
 

@@ -90,9 +90,9 @@ def import_mechanism(
 def _require_writable(target: Path, force: bool) -> None:
     problem = remedy = ""
     if target.suffix != ".toml":
-        problem, remedy = "is no .toml", "end it with .toml"
+        problem, remedy = "is not a .toml", "end it with .toml"
     elif not target.stem.replace("-", "_").isidentifier():
-        problem, remedy = "is no name for a mechanism", "use letters, digits and _"
+        problem, remedy = "is not a name for a mechanism", "use letters, digits and _"
     elif not target.parent.is_dir():
         problem, remedy = "its folder is not there", "make it, or give another"
     elif target.exists() and not force:

@@ -43,7 +43,9 @@ def show(found: Linearized, console: Console) -> None:
         )
     show_filled([_places(found), _modes(found.modes)], console)
     if not found.modes:
-        console.print("\nthere are no modes: the guides give all motion", highlight=False)
+        console.print(
+            "\nthere are no modes: the guides prescribe the whole motion", highlight=False
+        )
     ports = list(zip_longest(found.inputs, found.outputs, fillvalue=""))
     show_filled([Table(words("input", "output"), ports, "ports")], console)
 

@@ -141,7 +141,7 @@ def _wrong(output: Path | None, plot: Path | None) -> Iterator[Mistake]:
             yield Mistake(
                 str(path),
                 option,
-                "is no file that can be written",
+                "is not a file that can be written",
                 f"end it with {', '.join(endings)}",
             )
         elif not path.parent.is_dir():

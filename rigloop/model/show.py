@@ -89,7 +89,7 @@ def _wrong(wanted: Picture) -> Iterator[Mistake]:
         if output.suffix in FILMS:
             remedy = "a film needs --run FOLDER or --simulate SECONDS"
         kind = "film" if moves else "picture"
-        yield Mistake(str(output), "--output", f"is no {kind} that can be written", remedy)
+        yield Mistake(str(output), "--output", f"is not a {kind} that can be written", remedy)
     elif not output.parent.is_dir():
         yield Mistake(
             str(output), "--output", "its folder is not there", "make it, or give another"

@@ -189,11 +189,11 @@ def _bound(facts: ModelFacts, console: Console) -> None:
         display.facts(
             [
                 ("bound", f"{bound.bound_ns / 1e3:.3g} µs", f"with {each}; warm caches, a core of its own"),
-                ("operations", f"{bound.work_ns / 1e3:.3g} µs", f"{bound.slots}, one after the other"),
+                ("operations", f"{bound.work_ns / 1e3:.3g} µs", f"{bound.slots}, one after another"),
                 ("critical path", f"{bound.path_ns / 1e3:.3g} µs", "at the latencies measured here"),
                 ("around them", f"{bound.around_ns / 1e3:.3g} µs", "ports, checks, branches"),
-                ("beside a singular pose", f"{bound.singular_ns / 1e3:.3g} µs", "where all is settled again"),
-                ("after lost cycles", f"{bound.reassembled_ns / 1e3:.3g} µs", "with all strides of an assembly"),
+                ("near a singular pose", f"{bound.singular_ns / 1e3:.3g} µs", "where the step is solved again"),
+                ("after lost cycles", f"{bound.reassembled_ns / 1e3:.3g} µs", "with all parts of an assembly"),
             ]
         ),
         console,

@@ -80,7 +80,7 @@ def _motion(made: TreeInverse, at: Sequence[str]) -> np.ndarray:
         except ValueError:
             good = False
         if place is None:
-            problem = f"{joint!r} is no joint coordinate"
+            problem = f"{joint!r} is not a joint coordinate"
             mistakes.append(Mistake("--at", words, problem, near(joint, list(places))))
         elif not good:
             problem = "is not joint=angle,rate,acceleration"

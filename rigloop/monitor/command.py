@@ -116,7 +116,7 @@ def _on_terminal(target: str, rig: str, key: str) -> None:
     from rigloop.monitor.terminal.looker import Looker
 
     if not sys.stdout.isatty():
-        fail(["--tui: the output is no terminal"], Exit.WRONG_INPUT, False)
+        fail(["--tui: the output is not a terminal"], Exit.WRONG_INPUT, False)
     Monitor(Looker(_found(target, rig, key).open)).run()
 
 

@@ -78,7 +78,7 @@ def target_of(argument: str, rig: str = "", key: str = "") -> Target:
         return _service(argument, rig, key)
     if path.is_dir():
         if not (path / MANIFEST).is_file():
-            raise SourceGoneError(f"{argument}: is no run folder: it has no {MANIFEST}")
+            raise SourceGoneError(f"{argument}: is not a run folder: it has no {MANIFEST}")
         return _run(path)
     if path.suffix == ".toml" or "/" in argument:
         if not path.is_file():

@@ -113,7 +113,7 @@ class ServiceClient:
         found = self._until(lambda m: isinstance(m, RawAnswer) and m.id == number, timeout_s)
         if found is None:
             raise TimeoutError(
-                f"{self.endpoint}: no answer within {timeout_s:g} s: the service stands still or has ended; "
+                f"{self.endpoint}: no answer within {timeout_s:g} s: the service hangs or has ended; "
                 "see `rigloop service status`, and attach again"
             )
         assert isinstance(found, RawAnswer)

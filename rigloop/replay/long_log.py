@@ -115,7 +115,7 @@ def resume_long_log(folder: Path, *, console: Console, trusts: bool = False) -> 
     begin = time.perf_counter()
     manifest = read_manifest(folder)
     if manifest.kind != "replay" or manifest.state == "ended":
-        raise ManifestError(f"{folder}: no replay that was stopped: there is nothing to go on with")
+        raise ManifestError(f"{folder}: this is not a stopped replay: there is nothing to resume")
     with only_one(folder), contextlib.ExitStack() as opened:
         place, seen = read_place(folder)
         path = same_log(folder, place)
@@ -125,7 +125,7 @@ def resume_long_log(folder: Path, *, console: Console, trusts: bool = False) -> 
         built = tuple(Named(name, kernel.hash) for name, kernel in kernels.items())
         if loaded.sha256 != manifest.rig.sha256 or built != manifest.kernels:
             raise ManifestError(
-                f"{folder}: its rig or its kernels are not those that it began with; replay the log again"
+                f"{folder}: its rig or its kernels have changed since it began; replay the log again"
             )
         parts = LogParts.again(path, place["parts"])
         torques = [f"{torque.name}_{torque.unit}" for torque in parts.mapping.torque]
@@ -216,8 +216,8 @@ class _Going:
 
     def _remedy(self) -> str:
         if not (self.folder / PLACE).exists():
-            return "not done, and no place to go on from was kept: replay the log again"
-        return f"not done: `rigloop replay {self.folder} --resume` goes on from its last place"
+            return "not finished, and no position was saved: replay the log again"
+        return f"not finished: `rigloop replay {self.folder} --resume` continues from its last saved position"
 
     def _stopped(self) -> Outcome:
         parts = self.parts
@@ -275,7 +275,7 @@ class _Going:
             state=state,
             processes={} if is_done else {"replay": Process.of(os.getpid())},
             boot="" if is_done else boot(),
-            notes=(f"gone on with {times} after a stop",) if self.stops else (),
+            notes=(f"resumed {times} after a stop",) if self.stops else (),
         )
         write_manifest(self.folder, manifest)
         return manifest

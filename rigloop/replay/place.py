@@ -71,7 +71,7 @@ def read_place(folder: Path) -> tuple[Place, bytes]:
             raw = file.read(MOST_BYTES + 1)
     except FileNotFoundError:
         raise ManifestError(
-            f"{folder}: no place was kept there to go on from ({PLACE}); replay the log again"
+            f"{folder}: no position was saved there ({PLACE}); replay the log again"
         ) from None
     except OSError as error:
         raise ManifestError(f"{path}: cannot be read: {error.strerror}") from None
@@ -100,7 +100,7 @@ def same_log(folder: Path, place: Place) -> Path:
     """
     path = Path(place["log"]["path"])
     if not path.is_file():
-        raise ManifestError(f"{folder}: its log {path} is not there any more; put it back")
+        raise ManifestError(f"{folder}: its log {path} is missing; put it back")
     if log_facts(path) != place["log"]:
         raise ManifestError(
             f"{folder}: its log {path} was changed since the replay was stopped; replay it again"
@@ -131,7 +131,7 @@ def stopped_replay(log: Path, runs: Path) -> Path:
         if place["log"]["path"] == wanted:
             return folder.parent
     raise ManifestError(
-        f"{runs}: no replay of {log} there has a place to go on from; give the folder of one, or --runs"
+        f"{runs}: no replay of {log} there can be resumed; give the folder of one, or --runs"
     )
 
 
@@ -149,7 +149,9 @@ def only_one(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise ManifestError(f"{folder}: this replay still goes on in another process") from None
+            raise ManifestError(
+                f"{folder}: this replay is still running in another process"
+            ) from None
         yield
     finally:
         os.close(held)

@@ -167,7 +167,7 @@ def cut_to_each_other(run: Path, records: dict[str, np.ndarray]) -> list[str]:
     if not all(len(record) for record in records.values()):
         raise ManifestError(f"{run}: nothing is left to be replayed: a record has no cycle")
     return [
-        f"{task}: the last {before[task] - len(record)} of {before[task]} cycles saw what no record has; left out"
+        f"{task}: the last {before[task] - len(record)} of {before[task]} cycles saw values that no record has; omitted"
         for task, record in records.items()
         if len(record) < before[task]
     ]

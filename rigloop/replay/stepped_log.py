@@ -134,7 +134,7 @@ class SteppedLog:
                 record.cut(place["rows"][task])
         except (ValueError, RecordError) as error:
             raise ManifestError(
-                f"{folder}: cannot go on from its place: {error}; replay the log again"
+                f"{folder}: cannot resume from its saved position: {error}; replay the log again"
             ) from None
         self.cycles |= place["cycles"]
         for task, totals in self._totals.items():

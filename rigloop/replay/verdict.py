@@ -36,8 +36,8 @@ from rigloop.run_folder.outcome import Outcome
 DIFFERENCES = "differences.json"
 MOST_TOLD = 12  # signals that differ, on a screen
 OPEN_LOOP = (
-    "sensors are those of the record: hands and drive did not feel the change; "
-    "a live run shows what they would do"
+    "sensors are those of the record: hands and drive did not respond to the change; "
+    "a live run shows their response"
 )
 Records = Mapping[str, np.ndarray]
 

@@ -27,11 +27,12 @@ ASLEEP, SPINNING, REST = "#e3b48c", figures.ORANGE, figures.GREY
 SENTENCES = {
     Cause.LATE_WAKE: "It still slept at its deadline: timer, kernel, a thread of higher priority or "
     "the host woke it late.",
-    Cause.STOLEN: "It had work to do and did not get on: its core was taken by the host, by an "
+    Cause.STOLEN: "It had work to do and made no progress: its core was taken by the host, by an "
     "interrupt, by a thread of higher priority, or by real-time throttling.",
     Cause.OWN: "Its own work took longer than usual.",
     Cause.UNTOLD: "A block took longer than usual, and nothing explains it: no more work by its own count, no page "
-    "fault, no time off the core that the kernel knows of. The host may have taken it without a word.",
+    "fault, no time off the core that the kernel knows of. The host may have taken the time "
+    "without reporting it.",
     Cause.BUS: "The bus exchange took longer than usual.",
 }
 

@@ -72,12 +72,12 @@ class ObserverFacts:
             return "Consistent: innovations are as large as the observer says."
         if self.nis_mean < self.nis_low:
             return (
-                f"Careful: innovations are {np.sqrt(self.nis_mean):.2g} of what the observer says; its "
-                "noise is set larger than it is."
+                f"Conservative: innovations are {np.sqrt(self.nis_mean):.2g} of the observer's prediction; "
+                "its noise settings are too large."
             )
         return (
-            f"Too sure: innovations are {np.sqrt(self.nis_mean):.2g} times what the observer says; the "
-            "model, or the noise that is set, does not explain them."
+            f"Overconfident: innovations are {np.sqrt(self.nis_mean):.2g} times the observer's prediction; "
+            "neither the model nor its noise settings explain them."
         )
 
 

@@ -32,5 +32,5 @@ def in_words(status: int) -> str:
 def status_figures(found: Mapping[str, str]) -> list[tuple[str, str, str]]:
     """Return the rows that the terminal and the report show."""
     meaning = {in_words(number): words for number, words in STATUSES.items()}
-    meaning[in_words(0)] = "the last step was right"
+    meaning[in_words(0)] = "the last step was good"
     return [(path, words, meaning.get(words, "")) for path, words in found.items()]

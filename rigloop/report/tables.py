@@ -157,7 +157,7 @@ def data_faults(found: Sequence[DataFault]) -> Table:
     """Return faults of a log, or of a live run."""
     rows = [[one.kind, f"{one.count:,}", f"{one.first_row:,}", one.words] for one in found]
     heads = [*words("Fault"), *figures("Count", "First row")]
-    return Table([*heads, *words("What it is, what was done")], rows)
+    return Table([*heads, *words("Description and treatment")], rows)
 
 
 def distributions(found: Iterable[Distribution]) -> Table:

@@ -40,7 +40,7 @@ class BroughtUp(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             )
             if n
         ]
-        return f"{', '.join(found) or 'nothing lost'} before OP, which no verdict counts"
+        return f"{', '.join(found) or 'nothing lost'} before OP, not part of the verdict"
 
 
 def brought_up(report: Report) -> BroughtUp | None:

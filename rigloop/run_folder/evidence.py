@@ -28,7 +28,7 @@ class Keeping:
         self.failed: dict[str, str] = {}
         self._folder = folder
         if not folder.is_dir() or not (folder / "rig.toml").exists():
-            self.lost.append(f"the run folder was taken away, with what was in it: {folder}")
+            self.lost.append(f"the run folder was removed, with its content: {folder}")
             self.keep("rig.toml", lambda: self._again(loaded))
 
     def _again(self, loaded: LoadedRig) -> None:

@@ -91,9 +91,7 @@ class Exposure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return it as one sentence."""
         inside = f"{self.suspected} unexplained in {self.worked_s:.1f} s of work"
         if self.looked_s < LEAST_S:
-            return (
-                f"{inside}; {self.looked_s:.1f} s of spin are too few to tell what the host takes"
-            )
+            return f"{inside}; {self.looked_s:.1f} s of spin are too few to estimate the time that the host takes"
         middle, low, high = self.rate_per_s
         likely, least, most = self.expected
         ends = {True: "as many as holes explain", False: "more than holes explain", None: ""}

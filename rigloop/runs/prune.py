@@ -76,7 +76,7 @@ def _reason_to_stay(run: FoundRun, place: int, keep: int, limit: datetime | None
     if run.lives and _process_lives(folder):
         return "it goes on"
     foreign = foreign_files(folder)
-    return f"holds what no run writes: {foreign[0]}" if foreign else ""
+    return f"contains a file that no run writes: {foreign[0]}" if foreign else ""
 
 
 def _moment(started: str) -> datetime | None:

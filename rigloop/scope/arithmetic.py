@@ -63,11 +63,13 @@ def _check_condition(node: ast.expr, names: Sequence[str]) -> None:
             _check_condition(operand, names)
         case ast.Compare(left=left, ops=ops, comparators=others):
             if any(type(op) not in COMPARISONS for op in ops):
-                raise ArithmeticMistake(f"{ast.unparse(node)[:80]!r} is no comparison of numbers")
+                raise ArithmeticMistake(
+                    f"{ast.unparse(node)[:80]!r} is not a comparison of numbers"
+                )
             for part in (left, *others):
                 _check_number(part, names)
         case _:
-            raise ArithmeticMistake(f"{ast.unparse(node)[:80]!r} is no comparison")
+            raise ArithmeticMistake(f"{ast.unparse(node)[:80]!r} is not a comparison")
 
 
 def _check_number(node: ast.expr, names: Sequence[str]) -> None:

@@ -137,12 +137,12 @@ def load_capture(path: Path) -> Capture:
     except OSError as error:
         raise CaptureFileError(f"{path}: cannot be read: {error.strerror or error}") from None
     except KeyError as error:
-        raise CaptureFileError(f"{path}: is no capture: {error.args[0]} is missing") from None
+        raise CaptureFileError(f"{path}: is not a capture: {error.args[0]} is missing") from None
     except (
         zipfile.BadZipFile, msgspec.DecodeError, RecordError, ValueError, EOFError,
         NotImplementedError, RuntimeError, struct.error, zlib.error, SyntaxError, MemoryError,
     ) as error:  # fmt: skip
-        raise CaptureFileError(f"{path}: is no capture: {error}") from None
+        raise CaptureFileError(f"{path}: is not a capture: {error}") from None
     return Capture(
         facts.rig,
         facts.run,
@@ -175,7 +175,7 @@ def _rows(archive: zipfile.ZipFile, task: _Task, size: int) -> Rows:
         if is_fortran or len(shape) != 1 or dtype != record_dtype(names[1:]):
             raise ValueError(f"{task.name}.npy does not have rows of {TIME_FIELD} and signals")
         if not all(PATH.fullmatch(name) for name in names):
-            raise ValueError(f"{task.name}.npy has a field that is no signal")
+            raise ValueError(f"{task.name}.npy has a field that is not a signal")
         data = member.read(min(size, shape[0] * dtype.itemsize + 1))
     rows = np.frombuffer(data, dtype) if len(data) == shape[0] * dtype.itemsize else None
     if rows is None:

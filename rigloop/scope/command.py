@@ -170,7 +170,7 @@ def _chosen(
         chosen = [path for path in (*usual_signals(opened), *looked_at) if path in homes]
     chosen = list(dict.fromkeys([*chosen, *(path for path in delay or () if path in homes)]))
     if not chosen:
-        raise SetupError("the run shows no signal by itself: give --signals")
+        raise SetupError("the rig file names no signals to show: give --signals")
     if len(chosen) > MOST_SIGNALS:
         raise SetupError(f"--signals: {len(chosen)} are like it; at most {MOST_SIGNALS}")
     return tuple(chosen)

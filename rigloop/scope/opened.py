@@ -46,7 +46,7 @@ def open_any(of: str) -> Opened:
         return RecordedRun(folder)
     if of and Path(of).is_dir():
         raise SetupError(f"{of}: no folder of a run: it has no {MANIFEST}")
-    which = f"no run of {of} goes on" if of else "no run of yours goes on"
+    which = f"no run of {of} goes on" if of else "you have no active run"
     raise SetupError(f"{which}; start one with `rigloop run`, or give the folder of a run")
 
 

@@ -143,7 +143,7 @@ class Commands:
             one.add(made)
         is_lost, now = [one.unwritten for one in journals] != before, time.monotonic()
         if is_lost and now >= self._tell_at:
-            words = "the journal takes nothing: who does what is not kept; is the disk full?"
+            words = "the journal cannot be written: actions and their authors are not recorded; is the disk full?"
             self._tell("", "journal", words, None)
             self._tell_at = now + TELL_AGAIN_S
         elif not is_lost:

@@ -66,7 +66,7 @@ class Control:
         """
         if self._who is None:
             raise Refused(
-                Why.CONTROL, f"{command} needs control of {rig}: `take` it first; nobody has it"
+                Why.CONTROL, f"{command} needs control of {rig}: `take` it first; no client has it"
             )
         if not self.is_of(token, who):
             what = "another token than yours" if token else "a token, and none was given"

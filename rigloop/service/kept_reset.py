@@ -76,7 +76,7 @@ class KeptReset:
             return f"the service ended while this run was armed, and it has no verdict: {error}"
         if manifest.state == "ended" and manifest.verdict == "good":
             return ""
-        how = "; ".join(manifest.reasons) if manifest.state == "ended" else "it is not judged yet"
+        how = "; ".join(manifest.reasons) if manifest.state == "ended" else "it has no verdict yet"
         return f"the service ended while this run was armed: {folder}: {how}"
 
     def _write(self, kept: _Kept) -> None:

@@ -96,7 +96,7 @@ def _parsed(changes: Sequence[str], json: bool) -> dict[str, Any]:
     for text in changes:
         match = CHANGE.fullmatch(text)
         if match is None:
-            wrong.append(f"{text!r}: is no name with a number; {REMEDY}")
+            wrong.append(f"{text!r}: is not a name with a number; {REMEDY}")
         elif match[1] in found:
             wrong.append(f"{text!r}: {match[1]} is given twice; give each name once")
         else:

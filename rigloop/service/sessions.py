@@ -169,7 +169,7 @@ class Session:
         """
         if self._supervisor is not None:
             raise Refused(
-                Why.STATE, f"{self.name}: a run goes on: phase {self.phase}; `stop` it first"
+                Why.STATE, f"{self.name}: a run is active: phase {self.phase}; `stop` it first"
             )
         if self.needs_reset and self.last is None:
             self.needs_reset = self._kept.found()  # its last run may be judged by now
@@ -251,7 +251,7 @@ class Session:
             None goes on.
         """
         if self._supervisor is None:
-            raise Refused(Why.STATE, f"{self.name}: no run goes on; `start` or `arm` one")
+            raise Refused(Why.STATE, f"{self.name}: no run is active; `start` or `arm` one")
         self.let_go()
 
     def let_go(self) -> None:
@@ -270,7 +270,7 @@ class Session:
         """
         if self._supervisor is not None:
             raise Refused(
-                Why.STATE, f"{self.name}: a run goes on: phase {self.phase}; `stop` it first"
+                Why.STATE, f"{self.name}: a run is active: phase {self.phase}; `stop` it first"
             )
         self.needs_reset = ""
         self._kept.forget()
@@ -287,7 +287,7 @@ class Session:
         if self._supervisor is not None:
             raise Refused(
                 Why.STATE,
-                f"{self.name}: a run goes on; faults are given before, with their time: 'sensor-stuck@2'",
+                f"{self.name}: a run is active; give faults before the start, with their time: 'sensor-stuck@2'",
             )
         from rig_configs.mistakes import ConfigError
         from rigloop.compose.blocks import backends_of

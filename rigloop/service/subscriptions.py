@@ -78,7 +78,8 @@ class Subscriptions:
         left = [one for one in self._found if (one.client, one.number) != (client, number)]
         if len(left) == len(self._found):
             raise Refused(
-                Why.UNKNOWN, f"subscription = {number}: none of yours; `subscribe` gives the number"
+                Why.UNKNOWN,
+                f"subscription = {number}: you have no such subscription; `subscribe` returns the number",
             )
         self._found = left
 

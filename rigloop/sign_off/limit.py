@@ -71,8 +71,8 @@ def unlimited(rig: Rig, backends: Mapping[str, str]) -> str:
     if not found:
         return ""
     return (
-        f"{', '.join(found)}: follows no torque, so no guard limits it, and nobody can sign it off: on an interface "
-        "it is not run; take mode = 'torque', or --bus simulated"
+        f"{', '.join(found)}: does not follow a torque, so no guard limits it and it cannot be signed off: it does "
+        "not run on an interface; use mode = 'torque', or --bus simulated"
     )
 
 

@@ -38,15 +38,15 @@ def signal_notes(rig: Rig) -> list[str]:
     """Return what is likely a mistake: blocks that nobody reads, and wires whose units nobody checks."""
     signals = signals_of(rig)
     notes = [
-        f"blocks.{name}: no block reads what it writes, and nothing of it is shown: it only costs time; wire one of "
-        "its signals, or take it out"
+        f"blocks.{name}: no block reads its signals, and none of them is shown: it only costs time; wire one of "
+        "them, or remove the block"
         for name in unread_blocks(rig, signals)
     ]
     wires = unchecked(rig, signals)
     if wires:
         named = ", ".join(wires[:MOST_NAMED]) + (", ..." if len(wires) > MOST_NAMED else "")
         notes.append(
-            f"units are not checked at {named}: nobody knows the unit of the signal; a name that ends in one, "
-            "as torque_nm does, says it"
+            f"units are not checked at {named}: the unit of the signal is unknown; a name that ends in a unit, "
+            "such as torque_nm, states it"
         )
     return notes

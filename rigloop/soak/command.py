@@ -34,7 +34,7 @@ def soak(
     runs: RunsOption = Path("runs"),
     json: JsonOption = False,
 ) -> None:
-    """Run a rig for a long time, watch for faults that only time reveals, and judge the run.
+    """Run a rig for a long time, watch for faults that only time reveals, and print a verdict.
 
     The command watches overruns by cause, memory, threads and open files of every process, page faults of the loop,
     records, and the loop's time against the clock. It writes `soak.html` and `soak.csv` into the run folder, next to

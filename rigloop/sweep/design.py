@@ -52,7 +52,7 @@ def read_axis(text: str) -> Axis:
         low, high, count = map(read_value, parts)
         if not (_is_number(low) and _is_number(high) and isinstance(count, int) and count >= 2):
             remedy = "write FIRST:LAST:COUNT with numbers and a count of at least 2"
-            raise ConfigError([Mistake("--set", text, "is no range", remedy)])
+            raise ConfigError([Mistake("--set", text, "is not a range", remedy)])
         made = [low + (high - low) * k / (count - 1) for k in range(count)]
         made[-1] = high  # not a rounding beside it
         if isinstance(low, int) and isinstance(high, int) and (high - low) % (count - 1) == 0:

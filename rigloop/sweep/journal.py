@@ -55,8 +55,8 @@ class Journal:
                     break
                 if number == 0 and found.get("sweep") != sweep:
                     raise NotStartedError(
-                        f"{self.path}: is of another sweep that was cut short; "
-                        "give the same arguments, or --force to begin anew"
+                        f"{self.path}: belongs to another sweep that was cut short; "
+                        "give the same arguments, or --force to start again"
                     )
                 if number:
                     self.rows.append(found)

@@ -46,7 +46,7 @@ def _by_processes(batches: Sequence[Batch], workers: int) -> Iterator[list[Row]]
             yield done.result()
     except BrokenProcessPool:
         raise NotStartedError(
-            "a process of the sweep was killed; the same command goes on where it was"
+            "a process of the sweep was killed; the same command continues it"
         ) from None
     finally:
         pool.shutdown(wait=True, cancel_futures=True)

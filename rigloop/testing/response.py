@@ -122,7 +122,8 @@ def assert_follows(
             lowest[i], highest[i] = around[first:end].min(), around[first:end].max()
     if len(around) and not np.isfinite(lowest).any():
         raise ValueError(
-            f"{response}: delay_s = {delay_s:g}: nothing of {stimulus} was captured so long before; capture for longer"
+            f"{response}: delay_s = {delay_s:g}: nothing of {stimulus} was captured that long before; "
+            "capture for longer"
         )
     _require(seen, response, Band(seen.t_s, lowest - within, highest + within), share)
 

@@ -34,7 +34,7 @@ def show(tuning: Tuning, fitted: FittedNoise | None, console: Console) -> None:
             console,
         )
         if fitted.at_edge:
-            remark("the likelihood is largest at the end of what was searched", console)
+            remark("the likelihood is largest at the end of the searched range", console)
     gains = [
         [state, f"{gain:.5g}", f"{tuning.noise[state]:.3g}", unit]
         for state, unit, gain in zip(STATES, UNITS, tuning.gain, strict=False)

@@ -73,13 +73,13 @@ def steal_accounting(host: Host, demands: Demands) -> Check:
     if ticks is None:
         return ACCOUNTING.unknown("no steal column in /proc/stat", ASK_HOST)
     if ticks > 0:
-        return ACCOUNTING.green(f"{ticks} ticks told since boot")
+        return ACCOUNTING.green(f"{ticks} ticks reported since boot")
     uptime_s = float((host.text("/proc/uptime") or "0").split()[0])
     if uptime_s < LEAST_UPTIME_S:
         return ACCOUNTING.unknown(
             f"nothing stolen in {uptime_s:.0f} s since boot", "# look again in ten minutes"
         )
     return ACCOUNTING.amber(
-        f"not a tick in {uptime_s / 3600:.1f} h: this host takes nothing, or does not tell",
+        f"not a tick in {uptime_s / 3600:.1f} h: this host takes nothing, or does not report it",
         ASK_HOST,
     )

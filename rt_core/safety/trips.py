@@ -87,7 +87,7 @@ TRIPS: dict[Trip, TripKind] = {
     ),
     Trip.HEARTBEAT_LOST: TripKind(
         "heartbeat", "heartbeat_timeout_ms", _RAMP, "no sign of life of the supervisor", "ms",
-        "see what kept its process from running, or raise the limit",
+        "find out what kept its process from running, or raise the limit",
     ),
     Trip.OTHER_TRIPPED: TripKind("", "", _RAMP, "tripped with another guard"),
 }  # fmt: skip

@@ -50,7 +50,7 @@ class CutError(TableError):
 
     def __init__(self, path: str, found: int | None = None, total: int | None = None) -> None:
         left = "" if found is None else f": {found} of {total} bytes are left"
-        super().__init__(f"{path}: was cut short by something else while it was in use{left}")
+        super().__init__(f"{path}: was truncated by another program while it was in use{left}")
 
 
 @dataclass(frozen=True)
@@ -215,11 +215,11 @@ def _read_producer(entry: dict[str, Any]) -> Producer:
 
 def _text(value: object) -> str:
     if not isinstance(value, str) or not re.fullmatch(r"[\x20-\x7e]{1,200}", value):
-        raise ValueError(f"{value!r:.60} is no name")
+        raise ValueError(f"{value!r:.60} is not a name")
     return value
 
 
 def _count(value: object, limit: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= limit:
-        raise ValueError(f"{value!r:.60} is no count")
+        raise ValueError(f"{value!r:.60} is not a count")
     return value

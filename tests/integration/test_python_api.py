@@ -40,7 +40,7 @@ def test_the_live_example_of_the_page_runs(make_rig, tmp_path, monkeypatch):
     assert all("not real-time" in reason for reason in rig.verdict.reasons)
     with pytest.raises(NotRunningError, match="does not run; open_run"):
         rig.read(("wheel/angle_rad",))
-    with pytest.raises(NotRunningError, match="does not go on"):
+    with pytest.raises(NotRunningError, match="is not active"):
         Rig.attach(rig.folder)
 
 

@@ -49,7 +49,7 @@ def test_a_run_of_which_everything_was_killed_is_rebuilt(start_live, reported, t
     assert manifest.kernels[0].name == "steering"
     code, told = reported(live.folder)
     assert code == 2
-    assert "still goes on" in told["mistakes"][0]
+    assert "still active" in told["mistakes"][0]
 
     table = live.table
     kill_all(live)

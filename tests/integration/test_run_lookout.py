@@ -60,7 +60,7 @@ def test_what_happens_to_recorder_threads_and_table_in_a_run_is_in_its_verdict(s
     else:
         os.sched_setaffinity(thread.tid, [min(thread.cores)])
     outcome = live.end(END_TIMEOUT_S)
-    assert_bad(outcome, r"telemetry was killed \(SIGKILL\)", "recorder stands still")
+    assert_bad(outcome, r"telemetry was killed \(SIGKILL\)", "recorder is stopped")
     assert_bad(outcome, "thread of task estimation runs under", "signal table was taken away")
     assert not read_manifest(live.folder).real_time or not demoted
     # woken at the end, the recorder has lost nothing that its ring could hold
@@ -130,7 +130,7 @@ def test_a_table_that_something_else_writes_over_is_a_bad_verdict(start_live):
     with live.table.open("r+b") as file:
         file.write(os.urandom(live.table.stat().st_size))
     outcome = live.end(END_TIMEOUT_S)
-    assert_bad(outcome, "the signal table was written over")
+    assert_bad(outcome, "another program overwrote the signal table")
     assert read_manifest(live.folder).state == "ended"
     assert (live.folder / "report.html").exists()
 
@@ -142,7 +142,7 @@ def test_a_table_that_something_else_cuts_short_is_a_bad_verdict(start_live, lef
     live.wait_until_it_pushes()
     os.truncate(live.table, int(left * live.table.stat().st_size))
     outcome = live.end(END_TIMEOUT_S)
-    assert_bad(outcome, "was cut short by something else")
+    assert_bad(outcome, "truncated")
     manifest = read_manifest(live.folder)
     assert manifest.state == "ended"
     assert (live.folder / "report.html").exists()

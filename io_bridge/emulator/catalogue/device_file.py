@@ -209,7 +209,7 @@ def _pdos(table: DeviceTable, objects: Iterable[Object]) -> dict[str, Any]:
                 entry = values.get((int(index, 16), int(sub)))
                 if entry is None or key[:2] not in entry.pdo:
                     bad.append(
-                        f'{key}.{pdo.index:#06x}: {text} is no object with pdo = "{key[:2]}"'
+                        f'{key}.{pdo.index:#06x}: {text} is not an object with pdo = "{key[:2]}"'
                     )
                 else:
                     rows.append((int(index, 16), int(sub), entry.bits))

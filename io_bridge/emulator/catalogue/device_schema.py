@@ -19,13 +19,13 @@ MOST_PDOS = 16
 
 def _known_type(name: str) -> str:
     if name not in TYPES and not TEXT.fullmatch(name):
-        raise Refusal("is no type", f"known are {', '.join(TYPES)}, STRING(n), OCTETS(n)")
+        raise Refusal("is not a type", f"known are {', '.join(TYPES)}, STRING(n), OCTETS(n)")
     return name
 
 
 def _mapped(text: str) -> str:
     if not MAPPED.fullmatch(text):
-        raise Refusal("is no entry", 'write "0x6000:1" or "pad:4"')
+        raise Refusal("is not an entry", 'write "0x6000:1" or "pad:4"')
     return text
 
 

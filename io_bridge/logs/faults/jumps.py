@@ -50,7 +50,7 @@ def find_spikes(signal: Signal, steps: Steps, least: float = 0.0) -> list[Found]
 
 
 def find_shifts(signal: Signal, steps: Steps, least: float = 0.0) -> list[Found]:
-    """Find the steps after which the count goes on elsewhere: resets to zero, index jumps.
+    """Find the steps after which the count jumps and continues from another value: resets to zero, index jumps.
 
     A motion may look like one that is smaller than `least`.
     """

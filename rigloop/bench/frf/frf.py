@@ -79,7 +79,7 @@ def run_frf(loaded: LoadedRig, sines: Sines, options: RunOptions) -> FrfOutcome:
         problem = (
             f"sines of up to {sweep.amplitude_nm:g} Nm would go to a real drive on {backend!r}"
         )
-        remedy = "see that nobody but who holds the wheel is near, and give --arm"
+        remedy = "make sure that only the person at the wheel is near it, and give --arm"
         raise ConfigError([Mistake("command line", "--arm", problem, remedy)])
     folder = new_run_folder(options.runs, "bench-frf")
     with options.console.status("linearising") as status:

@@ -131,12 +131,12 @@ def judge(run: Path, loaded: LoadedRig, found: Found) -> Result:
     if manifest.real_time:
         reasons += late
     else:
-        notes += ["not real-time: latencies are reported, not judged", *late]
+        notes += ["not real-time: latencies are only reported and do not affect the verdict", *late]
     if found.lost:
         late.append(f"{found.lost} sign changes had no answer before the next one")
     if found.bridged:
         notes.append(
-            f"{found.bridged} sign changes came while the encoder filter bridged a jump, as after a gap: not judged"
+            f"{found.bridged} sign changes came while the encoder filter bridged a jump, as after a gap: excluded"
         )
     if len(events) < ENOUGH:
         notes.append(f"{len(events)} sign changes: p99.9 is the maximum; {ENOUGH} tell them apart")

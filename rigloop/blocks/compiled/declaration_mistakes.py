@@ -30,7 +30,7 @@ def kind_name_problem(name: str) -> str | None:
     if problem := name_problem(name):
         return problem
     if not LOWER.fullmatch(name) or name.startswith("rigloop"):
-        return "is no lower-case name, or starts with 'rigloop'"
+        return "is not a lower-case name, or starts with 'rigloop'"
     return None
 
 
@@ -151,7 +151,7 @@ def _parameter_mistakes(key: str, parameter: Parameter, whole: Declaration) -> I
         lists = [name for name, p in whole.parameters.items() if p.type == "list"]
         names = [name.strip() for name in parameter.length.split("*")]
         if kind != "list" or len(names) > 2 or not set(names) <= set(lists):
-            yield f"{key}.length", "is no list of this block", "write x, or x * y"
+            yield f"{key}.length", "is not a list of this block", "write x, or x * y"
     if parameter.fewest > parameter.longest:
         yield f"{key}.fewest", f"is more than longest = {parameter.longest}", "lower it"
     if parameter.default is not None:

@@ -111,7 +111,7 @@ def read_declared(path: Path) -> Declared:
         remedy = "put the source (.c, or .pyx for Cython) beside the declaration"
         mistakes.append(Mistake(file, "(file)", problem, remedy))
     except UnicodeDecodeError:
-        problem = f"its source {at.name} is no UTF-8 text"
+        problem = f"its source {at.name} is not a UTF-8 text"
         mistakes.append(Mistake(file, "(file)", problem, "save it as UTF-8"))
     if len(sources_beside(path)) > 1:
         problem = f"two sources lie beside it, {name}.c and {name}.pyx"

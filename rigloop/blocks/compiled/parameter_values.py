@@ -17,7 +17,7 @@ def value_problems(parameter: Parameter, value: object) -> Iterator[str]:
         return
     if kind == "list":
         if not isinstance(value, list):
-            yield "is no list of numbers"
+            yield "is not a list of numbers"
             return
         if not parameter.fewest <= len(value) <= parameter.longest:
             yield f"has {len(value)} numbers, {parameter.fewest} to {parameter.longest} are allowed"
@@ -32,7 +32,7 @@ def value_problems(parameter: Parameter, value: object) -> Iterator[str]:
     if kind in ("samples", "expression"):
         return
     if isinstance(value, bool) or not isinstance(value, int if kind == "whole" else int | float):
-        yield f"is no {'whole ' if kind == 'whole' else ''}number"
+        yield f"is not a {'whole ' if kind == 'whole' else ''}number"
         return
     if problem := number_problem(value, largest=2.0**53 if kind == "whole" else LARGEST):
         yield problem

@@ -90,7 +90,7 @@ def trusted() -> set[str]:
         raw = file.read(MOST_BYTES + 1)
     words = raw.decode("ascii", errors="replace").split()
     if len(raw) > MOST_BYTES or not all(HASH.fullmatch(word) for word in words):
-        raise TrustError(f"{path}: is no list of hashes, one a line; remove it and trust again")
+        raise TrustError(f"{path}: is not a list of hashes, one a line; remove it and trust again")
     return set(words)
 
 
@@ -134,7 +134,7 @@ def _require_private(path: Path, *, is_folder: bool = False) -> None:
         raise TrustError(f"{path}: is a link, and is not followed; {remedy}")
     wanted = stat.S_ISDIR if is_folder else stat.S_ISREG
     if not wanted(found.st_mode):
-        raise TrustError(f"{path}: is no {'folder' if is_folder else 'regular file'}; {remedy}")
+        raise TrustError(f"{path}: is not a {'folder' if is_folder else 'regular file'}; {remedy}")
     if found.st_uid != os.geteuid():
         raise TrustError(f"{path}: belongs to user {found.st_uid}; {remedy}")
     # a folder may be read by others, and the record too; nobody else may write to either

@@ -77,7 +77,7 @@ def _product(text: str, ports: Collection[str]) -> tuple[Factor, ...]:
     while True:
         found = _FACTOR.match(text, at)
         if found is None:
-            raise Refusal("is no unit", REMEDY)
+            raise Refusal("is not a unit", REMEDY)
         power = sign * int(found["power"] or 1)
         if found["name"] != "1":
             factors.append(Factor(found["name"], power, found["name"] in ports))
@@ -85,5 +85,5 @@ def _product(text: str, ports: Collection[str]) -> tuple[Factor, ...]:
         if at == len(text):
             return tuple(factors)
         if text[at] not in "*/":
-            raise Refusal("is no unit", REMEDY)
+            raise Refusal("is not a unit", REMEDY)
         sign, at = (1 if text[at] == "*" else -1), at + 1

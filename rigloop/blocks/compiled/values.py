@@ -133,7 +133,7 @@ def read_samples(path: Path, parameter: Parameter) -> list[list[float]]:
             for column, place in zip(columns, places, strict=True):
                 column.append(_number(row, place, rows.line_num))
     except csv.Error as error:
-        raise UnreadableError(f"is no CSV file ({error})") from None
+        raise UnreadableError(f"is not a CSV file ({error})") from None
     if not columns[0]:
         raise UnreadableError("has no row of numbers")
     if parameter.rising:

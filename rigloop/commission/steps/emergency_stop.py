@@ -100,7 +100,7 @@ def no_stop(take: Take, off: int, least_nm: float, silent_s: float) -> str:
     if take.valid[off] < 0.5 or not len(heard) or silence_s > silent_s:
         return (
             "The drive was lost from the bus as it left its operation: "
-            f"nothing was heard of it for {1e3 * silence_s:.1f} ms"
+            f"it was silent for {1e3 * silence_s:.1f} ms"
         )
     if not np.isin(take.state[before], (State.RUNNING, State.HOLD)).all():
         return f"The guard had ended the torque before ({name_of_trip(take.trip)})"
@@ -127,5 +127,6 @@ STEP = Step(
     measure=measure,
     good="The emergency stop takes the torque away.",
     bad="The emergency stop did not take the torque away.",
-    remedy="Wire the stop to the drive's safe torque off (STO), both channels, and try again. Do not go on without it.",
+    remedy="Wire the stop to the drive's safe torque off (STO), both channels, and try again. "
+    "Do not continue without it.",
 )

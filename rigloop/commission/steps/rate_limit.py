@@ -48,5 +48,5 @@ STEP = Step(
     measure=measure,
     good="The drive follows the guard's rate; a ramp out ends when the guard says so.",
     bad="The drive is slower than the guard's rate limit: its torque would end later than the guard says.",
-    remedy="Take filters and torque slopes (0x6087) out of the drive, or lower rate_nm_s to what the drive does.",
+    remedy="Take filters and torque slopes (0x6087) out of the drive, or lower rate_nm_s to the rate of the drive.",
 )

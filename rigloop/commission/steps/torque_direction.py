@@ -17,10 +17,10 @@ NOTHING = "Nothing was commanded: every torque would be larger than the rig mean
 RATED_REMEDY = (
     "Correct rated_torque_nm of the drive in the rig file, or 0x6076 with the maker's tool."
 )
-TOO_MUCH = "Nothing was commanded: the torque of the walk would be too large a share of what the drive gives."
+TOO_MUCH = "Nothing was commanded: the torque of the walk would be too large a share of the drive's torque."
 LIMIT_REMEDY = (
-    "Lower limit_nm of the guard, or peak_torque_nm of the drive, to what the drive gives; or raise 0x6072 with the "
-    "maker's tool."
+    "Lower limit_nm of the guard, or peak_torque_nm of the drive, to the torque that the drive gives; or "
+    "raise 0x6072 with the maker's tool."
 )
 
 

@@ -28,7 +28,7 @@ def measure(bench: Bench) -> Measured:
             words = f"{1e3 * ending.watched_s:.0f} ms after the last frame the torque still acted, at the {time} kill."
             return Measured(None, "ms", most=1e3 * most, words=words)
         if ending.after_s > most >= ending.after_s - ending.unseen_s:
-            unseen = f"nobody looked at the drive for {1e3 * ending.unseen_s:.0f} ms, in which its torque ended"
+            unseen = f"the drive was not observed for {1e3 * ending.unseen_s:.0f} ms, in which its torque ended"
             raise StandError(f"this machine was late: {unseen}")
         coast = ending.coast_s, ending.coast_rad
         if is_driven(*coast, torque[-1], motion, axis.rad_per_count):

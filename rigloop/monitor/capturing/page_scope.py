@@ -148,7 +148,7 @@ class PageScope:
         self.pixels, self.spectra, self.delay = pixels, spectra, delay
         found = self._there()
         if missing := [path for path in delay or () if path not in found.units]:
-            raise SourceRefusedError(f"delay: {missing[0]} is no signal of the capture")
+            raise SourceRefusedError(f"delay: {missing[0]} is not a signal of the capture")
         return self._frames(found, between_s)
 
     def save(self, name: str) -> str:

@@ -95,7 +95,7 @@ class Looker(Onlooker):
             return self._without(said)
 
     def _without(self, said: list[tuple[bool, str]]) -> Picture:
-        words = f"{self._gone}; looking for it again, what was shown is not the present"
+        words = f"{self._gone}; reconnecting; the values are not current"
         return Picture(state="GONE", level="bad", faults=(words,), said=tuple(said))
 
     def _shown(self, source: Source) -> list[str]:

@@ -130,7 +130,7 @@ def test_the_wheel_sings_from_the_predicted_gain_on_at_the_predicted_frequency(
     [
         (["steering_wheel", "--amplitude-nm", "7"], "at most 6"),
         (["steering_wheel", "--bus", "eth9"], "--arm"),
-        (["latency_bench"], "no output of a mechanism"),
+        (["latency_bench"], "not an output of a mechanism"),
     ],
 )
 def test_what_may_not_be_is_refused_before_anything_starts(arguments, words, tmp_path):

@@ -32,7 +32,7 @@ def test_a_wrong_sign_is_not_good_and_is_named(make_rig, run_to_end, tmp_path):
     done = run_to_end(rig, tmp_path, "--for", "6")
     assert done.code == 1, done
     (reason,) = reasons(done, "request_sign = 1")
-    assert "the torque aids the motion" in reason
+    assert "the torque drives the motion" in reason
     assert "limit verdict.max_given_j = 6" in reason
     felt = read_manifest(done.folder).felt
     assert felt.most_given_j > 6

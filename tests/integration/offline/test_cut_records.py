@@ -48,7 +48,7 @@ def test_rows_that_are_gone_are_zeros_and_the_record_is_named_once(tmp_path, siz
     command = [sys.executable, "-c", READER, str(record), str(size), str(other), when]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, (done.returncode, done.stderr)
-    named = [f"{record}: was cut short by something else while it was read"]
+    named = [f"{record}: was truncated by another program while it was read"]
     said = [str(named), "[]"] if when == "while it is open" else [str(named)]
     assert done.stdout.splitlines() == ["0.0 0.0", *said]
 
@@ -71,6 +71,6 @@ def test_a_command_ends_with_the_name_of_the_record(tmp_path, how):
     record = written(tmp_path / "r.npy", 100_000)
     command = [sys.executable, "-c", COMMAND, str(record), how]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=os.environ)
-    assert "r.npy: was cut short by something else while it was read" in done.stderr
+    assert "r.npy: was truncated by another program while it was read" in done.stderr
     assert "ZeroDivision" not in done.stderr.splitlines()[0]
     assert done.returncode > 0

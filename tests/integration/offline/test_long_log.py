@@ -154,15 +154,15 @@ def test_a_replay_that_is_killed_twice_goes_on_to_the_same_end(log, tmp_path):
     assert 0 < rows < len(open_record(unstopped / "estimation.npy"))
     (run,) = call("runs", tmp_path / "b")["runs"]
     assert (run["state"], run["verdict"]) == ("interrupted", "bad")
-    assert "--resume` goes on from its last place" in run["reasons"][0]
+    assert "--resume` continues from its last saved position" in run["reasons"][0]
     assert "--resume" in call("report", folder, code=2)["mistakes"][0]
     killed(("replay", folder, "--resume"), after=9)
     assert call("replay", folder, "--resume")["good"]
     assert json.loads((folder / "manifest.json").read_text())["notes"] == [
-        "gone on with 2 times after a stop"
+        "resumed 2 times after a stop"
     ]
     is_same_end(folder, unstopped, last)
-    assert "nothing to go on with" in call("replay", folder, "--resume", code=2)["mistakes"][0]
+    assert "nothing to resume" in call("replay", folder, "--resume", code=2)["mistakes"][0]
 
 
 @pytest.mark.usefixtures("places")
@@ -182,7 +182,7 @@ def test_a_replay_that_is_stopped_is_found_by_its_log(log, tmp_path, monkeypatch
     assert "stopped after" in stopped["reasons"][0]
     assert f"`rigloop replay {stopped['folder']} --resume`" in stopped["reasons"][1]
     answer = call("replay", log[0], "--runs", tmp_path / "b", "--resume", "--keep", 2, code=2)
-    assert "leave them out" in answer["mistakes"][0]
+    assert "omit these options" in answer["mistakes"][0]
     done = call("replay", log[0], "--runs", tmp_path / "b", "--resume")
     assert done["folder"] == stopped["folder"]
     is_same_end(Path(done["folder"]), unstopped, last)
@@ -200,7 +200,7 @@ def test_what_cannot_be_gone_on_with_is_refused(log, tmp_path, monkeypatch):
         return words
 
     with only_one(folder):
-        assert "still goes on" in refused()
+        assert "still running" in refused()
     with monkeypatch.context() as patched:
         patched.setattr(stepped_log, "_hash_of", lambda images: b"other bits")
         assert "other bits" in refused()
@@ -213,6 +213,6 @@ def test_what_cannot_be_gone_on_with_is_refused(log, tmp_path, monkeypatch):
         file.write("3.1,5\n")
     assert "was changed since" in refused()
     own.unlink()
-    assert "not there any more" in refused()
+    assert "is missing; put it back" in refused()
     place.unlink()
     assert "replay the log again" in refused()

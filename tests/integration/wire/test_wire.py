@@ -62,7 +62,7 @@ def test_a_foreign_master_in_mid_run_is_a_warning_also_where_it_only_reads(scena
     (reads,) = found["reads"]
     assert reads["warns"]
     assert (
-        "another EtherCAT master (00:03:04:05:06:07) speaks on interface 'veth0'" in reads["words"]
+        "another EtherCAT master (00:03:04:05:06:07) sends on interface 'veth0'" in reads["words"]
     )
     assert "(BRD): it has only read so far" in reads["words"]
     (_, writes) = found["writes"]
@@ -100,7 +100,7 @@ def test_a_whole_master_of_a_stranger_in_mid_run_ends_the_torque_and_is_named(sc
     assert any("slave left OP" in words for words in outcome["reasons"]), outcome["reasons"]
     # it ended the run before the watch had its next look
     assert any(
-        "another EtherCAT master (01:01:01:01:01:01) speaks on interface 'veth0'" in words
+        "another EtherCAT master (01:01:01:01:01:01) sends on interface 'veth0'" in words
         for words in outcome["notes"]
     ), outcome["notes"]
     assert "drive 0: INIT, 0.000 Nm" in found["segment"]

@@ -146,7 +146,7 @@ def test_a_thread_that_ends_nevertheless_is_noticed(attended, monkeypatch):
     while not attended.unattended() and time.monotonic() < until:
         time.sleep(0.01)
     assert "has ended: SystemExit: somebody ended it" in attended.unattended()
-    assert "no slave is brought back to OP" in attended.unattended()
+    assert "no slave has been brought back to OP" in attended.unattended()
     assert attended.events()[-1].source == "attendant"
 
 

@@ -58,7 +58,7 @@ def test_a_second_service_of_a_name_is_refused_and_a_dead_one_followed(door, hom
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(home / "rigloop" / "dead.sock"))
     assert local_socket.services() == ["lab"]
-    with pytest.raises(DoorError, match=r"dead.sock: nobody listens there: its service was killed"):
+    with pytest.raises(DoorError, match=r"dead.sock: no service listens there: it was killed"):
         Caller(local_socket.local_endpoint("dead"))
     with Door(1 << 16) as third:
         third.open_local(local_socket.local_endpoint("dead"))

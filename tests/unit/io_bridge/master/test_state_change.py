@@ -63,7 +63,9 @@ def test_a_line_that_stays_dead_is_told_as_such(segment_master):
         return plain(frame) if left[0] > 0 else None
 
     master._transact = cut
-    with pytest.raises(BringUpError, match=r"slave 0: the frame .* PREOP was asked, and no frame"):
+    with pytest.raises(
+        BringUpError, match=r"slave 0: the frame .* PREOP was requested, and no frame"
+    ):
         reach_now(master, station, 2)
     # that is the line's fault; nothing is said of a slave that refuses
     with pytest.raises(NoReplyError):

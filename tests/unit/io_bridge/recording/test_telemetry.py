@@ -109,8 +109,8 @@ def test_what_is_there_and_is_not_a_socket_is_never_taken_away(tmp_path, make):
 @pytest.mark.parametrize(
     ("path", "problem"),
     [
-        ("x", "no absolute path"),
-        ("", "no absolute path"),
+        ("x", "not an absolute path"),
+        ("", "not an absolute path"),
         ("/nowhere/at/all", "there is no folder"),
         ("/" + "x" * 200, "longer than 107"),
     ],

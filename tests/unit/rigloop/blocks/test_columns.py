@@ -40,7 +40,7 @@ def test_a_rig_with_a_column_makes_its_ring_and_twists(tmp_path):
         ('drive = "wheel", gauge = "bow"', 'drive = "brake", gauge = "bow"', "has no plant.column; wheel has"),
         ("gauges.1 =", "gauges.7 =", "the terminal has 2 inputs"),
         ('hands = "spring"', 'hands = "prescribed"', 'take "spring"'),
-        ('device = "analog_io"', 'device = "digital_io"', "digital_io is no analogue terminal; take analog_io"),
+        ('device = "analog_io"', 'device = "digital_io"', "digital_io is not an analogue terminal; take analog_io"),
     ],
 )  # fmt: skip
 def test_a_column_that_cannot_be_is_refused(tmp_path, old, new, words):

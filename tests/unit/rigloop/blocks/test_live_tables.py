@@ -104,12 +104,12 @@ def test_a_stimulus_hides_no_haptic_loop(tmp_path):
 @pytest.mark.parametrize(
     ("added", "key", "words"),
     [
-        (value(what="parameter", port="limit_nm"), "live.knob.parameter", "a limit of a guard is changed by nobody"),
-        (value(what="parameter", port="rate_nm_s"), "live.knob.parameter", "it would be no guard"),
+        (value(what="parameter", port="limit_nm"), "live.knob.parameter", "a limit of a guard must not change"),
+        (value(what="parameter", port="rate_nm_s"), "live.knob.parameter", "the guard would not protect"),
         (value(port="heartbeat"), "live.knob.input", "an input that a guard watches"),
         (stimulus(port="angle_rad", unit="rad"), "stimuli.shake.input", "an input that a guard watches"),
-        (value(block="bus", port="wheel/torque_nm"), "live.knob.input", "behind the guard"),
-        (stimulus(block="bus", port="wheel/torque_nm"), "stimuli.shake.input", "behind the guard"),
+        (value(block="bus", port="wheel/torque_nm"), "live.knob.input", "after the guard"),
+        (stimulus(block="bus", port="wheel/torque_nm"), "stimuli.shake.input", "after the guard"),
         (stimulus(block="wheel", port="position_count", unit="1"), "stimuli.shake", "guard 'guard' watches 'wheel/"),
         (value(block="steering", what="parameter", port="mass"), "live.knob.parameter", "hold for a whole run"),
         (value(), "blocks.guard.reads.torque_request_nm", "live.knob takes its place"),
@@ -140,7 +140,7 @@ def test_what_would_blind_or_pass_a_guard_is_refused(mistakes, added, key, words
         ('{ kind = "noise"', '{ kind = "gain"', "stimuli.noise.signal.kind", "no signal of a stimulus"),
         ('{ kind = "noise"', '{ reads = {}, kind = "noise"', "stimuli.noise.signal.reads", "has no ports"),
         ('when = "hands/y > 0.25"', 'when = "hands/x > 0.25"', "stimuli.push.when", "did you mean 'hands/y'?"),
-        ('when = "hands/y > 0.25"', 'when = "__import__(1)"', "stimuli.push.when", "is no comparison"),
+        ('when = "hands/y > 0.25"', 'when = "__import__(1)"', "stimuli.push.when", "is not a comparison"),
         ("[stimuli.noise]", "[stimuli.preload]", "stimuli.preload", "a live value has this name already"),
         ("[stimuli.noise]", "[stimuli.changes]", "stimuli.changes", "has this name already"),
         (NOISE, NOISE.replace("u2", "u3"), "stimuli.noise.block", "nothing is wired to it"),
@@ -172,4 +172,6 @@ def test_two_live_values_have_two_targets(mistakes):
 
 def test_a_live_value_has_a_reserved_first_word_for_what_is_written(mistakes):
     found = mistakes(BENCH.replace("[blocks.hands]", "[blocks.live]").replace("hands/y", "live/y"))
-    assert any("those of the loop and of those beside it" in words for words in found.values())
+    assert any(
+        "reserved for signals of the loop and of its helpers" in words for words in found.values()
+    )

@@ -55,7 +55,10 @@ def test_wrong_arguments_are_refused_in_a_line(arguments, code, words, tmp_path)
 def test_an_input_that_ends_is_a_line_and_no_traceback(tmp_path):
     done = commission(write_rig(tmp_path, "eth9").path)
     assert done.exit_code == 3
-    assert "nobody answers: the input has ended; what was measured is kept, nothing" in done.output
+    assert (
+        "there is no answer: the input has ended; the results so far are kept, nothing"
+        in done.output
+    )
 
 
 @pytest.mark.parametrize("command", ["run", "commission"])
@@ -64,7 +67,7 @@ def test_a_rig_with_a_drive_that_follows_no_torque_is_refused_on_an_interface(co
     where = ["--runs", str(tmp_path / "runs")] if command == "run" else []
     done = CliRunner().invoke(app, [command, str(rig), *where])
     assert done.exit_code == 3
-    assert "bus/turner (mode 'velocity'): follows no torque" in done.output
+    assert "bus/turner (mode 'velocity'): does not follow a torque" in done.output
     assert list(tmp_path.iterdir()) == [rig]
 
 

@@ -109,8 +109,8 @@ def test_rare_ways_through_a_kernel_are_told_and_refuse_nothing(rig):
     assert not found.mistakes
     (note,) = (note for note in found.notes if "singular" in note)
     assert note == (
-        "a step of steering takes up to 20 µs beside a singular pose, and up to 1500 µs after lost cycles, which may "
-        "cost more of them: no response here has these in it"
+        "a step of steering takes up to 20 µs near a singular pose, and up to 1500 µs after lost cycles, which may "
+        "cost further cycles: the responses above do not include these"
     )
 
 

@@ -126,7 +126,7 @@ def test_gains_are_taken_at_the_ends_of_what_they_make_together():
 def test_a_margin_is_told_of_what_the_drive_turns():
     brake = HandsMargin("off", 1.0, 2.5, 40.0, None, 10.0, 0.1, 0.02, "brake_guard", "brake")
     (line,) = in_words((brake,))
-    assert line.startswith("brake_guard: hands off: gain 1, the brake sings from 2.5 on, at 40 Hz")
+    assert line.startswith("brake_guard: hands off: gain 1, the brake sings above 2.5, at 40 Hz")
     (line,) = in_words((msgspec.structs.replace(brake, limit=None),))
     assert line.endswith("the brake does not sing at any gain up to 1000")
 
@@ -159,7 +159,7 @@ blocks = ["bus", "wheel", "steering", "guard"]
     assert (one.every, one.age_in, one.age_out, one.sample) == (1, 0, 0, 0)
 
 
-@pytest.mark.parametrize(("rig", "why"), [("latency_bench", "no output of a mechanism")])
+@pytest.mark.parametrize(("rig", "why"), [("latency_bench", "not an output of a mechanism")])
 def test_a_rig_without_such_a_loop_says_why(rig, why):
     with pytest.raises(NoPathError, match=why):
         haptic_path(load(rig).rig)

@@ -76,5 +76,5 @@ def test_two_tasks_of_a_rig_on_one_core_are_named():
         simulation={"core": 1, "priority": 80, "spin_us": 0},
     )
     (words,) = shared_by_tasks(ranked)
-    assert "simulation stands still while estimation steps" in words
+    assert "simulation waits while estimation steps" in words
     assert not shared_by_tasks(rig_with(estimation={"core": 0}, simulation={"core": 1}))

@@ -246,7 +246,7 @@ def test_garbage_beside_a_record_ends_no_judgement(columns, verdict, lim, tmp_pa
 
 def test_a_run_that_left_no_record_tells_nothing_of_its_faults(lim, tmp_path):
     (found,) = judge(tmp_path, again(ASKED, lim.rig), None)
-    assert found.why == ("nothing tells what became of it: the run left no record of estimation",)
+    assert found.why == ("its outcome is unknown: the run left no record of estimation",)
 
 
 @pytest.mark.parametrize(

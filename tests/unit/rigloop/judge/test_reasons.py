@@ -264,7 +264,7 @@ def test_a_guard_that_never_was_ready_says_what_it_waited_for_and_what_to_do(goo
     run = never_armed(good_run, guard__waits_for=float(Trip.HEARTBEAT_LOST))
     assert judged(run) == [
         "guard: never ready to be armed; it waited for heartbeat lost: supervisor/heartbeat: no sign of "
-        "life of the supervisor; see what kept its process from running, or raise the limit"
+        "life of the supervisor; find out what kept its process from running, or raise the limit"
     ]
     run = never_armed(good_run, guard__waits_for=float(Trip.OWN_FAULT))
     assert judged(run) == [
@@ -336,7 +336,7 @@ def test_a_rig_without_a_guard_says_what_its_bus_says(good_run, rigs):
         ({"gap_step_nm": 1.01}, "guard: the torque had 1.01 Nm to catch up with at 1.000 s,"),
         ({"rearmed": 1}, "guard: the torque went and was armed again 1 times, after bus faults, limit "
          "verdict.max_rearmed = 0"),
-        ({"most_given_j": 4.01}, "guard: the motor gave the hands 4.01 J more than it took, limit "),
+        ({"most_given_j": 4.01}, "guard: the motor gave the hands 4.01 J more than it received, limit "),
         ({"saturated_percent": 10.1}, "guard: the request was at the limit for 10.1 % of the time, limit "
          "verdict.max_saturated_percent = 10;"),
         ({"longest_saturated_s": 1.01}, "guard: the request was at the limit for 1.01 s in one piece, "

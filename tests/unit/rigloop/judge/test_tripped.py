@@ -85,8 +85,8 @@ def test_a_trip_that_no_guard_writes_is_a_fault_that_names_the_table(rig, tmp_pa
     (fault,) = faults_of(rig, tripped(code, block=math.nan, fault=math.nan), tmp_path)
     assert (fault.kind, fault.count, fault.first_row) == ("table written over", 1, 0)
     assert fault.words == (
-        f"guard/trip: {code:g}, a code that no guard writes: something else wrote over the table of "
-        "signals, so nothing in it is certain; see which other program opens the files of the run"
+        f"guard/trip: {code:g}, a code that no guard writes: another program overwrote the table of "
+        "signals, so its values are uncertain; find the program that opens the files of the run"
     )
     assert not is_of_bus(rig, tripped(code))
 

@@ -77,7 +77,7 @@ def test_samples_that_no_wheel_gives_are_counted(rig):
     wild[at] = rng.uniform(-3, 3, at.sum())
     found = distrust(rig, record(rig, wild), is_live=True)
     assert any(
-        "none that a wheel can give, limit verdict.max_refused_percent = 2 %" in words
+        "impossible for a wheel, limit verdict.max_refused_percent = 2 %" in words
         for words in found.red
     )
 

@@ -152,7 +152,7 @@ def test_a_record_that_is_cut_while_it_is_judged_makes_the_run_bad(
 
     monkeypatch.setattr(module, reader, cut_meanwhile)
     outcome = conclude_it()
-    words = f"{record}: was cut short by something else while it was read"
+    words = f"{record}: was truncated by another program while it was read"
     assert not outcome.good
     assert outcome.reasons == [words]
     assert (read_manifest(tmp_path).verdict, read_manifest(tmp_path).reasons) == ("bad", (words,))
@@ -163,7 +163,9 @@ def test_a_run_without_real_time_rights_says_so_and_is_not_bad_for_it(judge, tmp
     run.report.real_time = False
     outcome = conclude_it()
     assert outcome.good
-    assert outcome.reasons == ["not real-time: lateness and overruns are reported, not judged"]
+    assert outcome.reasons == [
+        "not real-time: lateness and overruns are only reported and do not affect the verdict"
+    ]
     assert not read_manifest(tmp_path).real_time
 
 
@@ -289,7 +291,7 @@ def test_losses_before_op_are_in_manifest_and_report_and_decide_nothing(judge, t
     assert outcome.good
     found = read_manifest(tmp_path).bringup
     assert (found.to_op_s, found.lost, found.late) == (8.25, 211, 3)
-    said = "211 frames lost, 3 replies late before OP, which no verdict counts"
+    said = "211 frames lost, 3 replies late before OP, not part of the verdict"
     assert ("bus in OP after", "8.25 s", said) in outcome.figures
     assert said in (tmp_path / "report.html").read_text()
 

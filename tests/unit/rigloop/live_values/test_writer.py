@@ -65,7 +65,7 @@ def test_a_group_is_one_image_and_the_journal_has_it(bench, tmp_path):
         ({"assistance": None}, "is not a number"),
         ({"assistance": (1.0, "Nm")}, "is given in 'Nm', and it takes 1"),
         ({"assistance": (1.0, "furlong")}, "is given in 'furlong', and it takes 1"),
-        ({"assistance": (1.0,)}, "is no number with its unit"),
+        ({"assistance": (1.0,)}, "is not a number with its unit"),
         ({"stiffness": 1.0}, "preload: is missing: it is written together with the others of group 'spring'"),
         ({}, "no value is given"),
     ],

@@ -70,7 +70,7 @@ points = ["P", "Q"]
 def test_all_mistakes_are_said_at_once(advise):
     done = advise("guided_rod", "--motion", "guide/rod/position_rad=x@1", "--motion", "wheel=1@1")
     assert done.exit_code == 2
-    for part in ("is no sine", "is no input", "guide/rod/position_rad"):
+    for part in ("is not a sine", "is not an input", "guide/rod/position_rad"):
         assert part in done.stderr, part
     assert advise("steering_62").exit_code == 2
     assert advise("guided_rod", "--error", "0").exit_code == 2

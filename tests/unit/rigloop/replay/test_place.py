@@ -31,7 +31,7 @@ def test_arrays_and_numbers_come_back_as_they_were(tmp_path):
 
 
 def test_a_file_of_another_user_or_a_cut_one_is_refused(tmp_path, monkeypatch):
-    with pytest.raises(ManifestError, match="no place was kept"):
+    with pytest.raises(ManifestError, match="no position was saved"):
         read_place(tmp_path)
     write_place(tmp_path, packed({}), b"")
     assert read_place(tmp_path) == ({}, b"")

@@ -57,13 +57,13 @@ def test_a_right_observer_is_called_consistent(noise):
 
 def test_a_wrong_model_is_told(noise):
     (facts,) = observer_facts(record(4.0 * noise**2))
-    assert facts.words.startswith("Too sure: innovations are 2 times")
+    assert facts.words.startswith("Overconfident: innovations are 2 times")
     assert facts.outside_percent > 20.0
 
 
 def test_noise_that_is_set_too_large_is_told(noise):
     (facts,) = observer_facts(record(0.01 * noise**2))
-    assert facts.words.startswith("Careful: innovations are 0.1 of")
+    assert facts.words.startswith("Conservative: innovations are 0.1 of")
 
 
 def test_a_mirror_of_an_observer_is_no_observer(noise):

@@ -12,9 +12,9 @@ def test_without_a_bus_nothing_was_brought_up():
 
 def test_losses_are_named_and_so_is_that_there_were_none():
     found = brought_up(Report(to_op_s=0.5, bringup={"lost": 2, "foreign": 1, "cycles": 500}))
-    assert found.losses == "2 frames lost, 1 foreign before OP, which no verdict counts"
+    assert found.losses == "2 frames lost, 1 foreign before OP, not part of the verdict"
     none = brought_up(Report(bringup={"lost": 0}))
-    assert none.losses == "nothing lost before OP, which no verdict counts"
+    assert none.losses == "nothing lost before OP, not part of the verdict"
 
 
 @pytest.mark.parametrize("seconds", [-1.0, float("nan"), float("inf"), 1e300])

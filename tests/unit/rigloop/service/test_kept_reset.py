@@ -28,7 +28,7 @@ def test_a_reason_stays_until_it_is_forgotten(kept, tmp_path):
     [
         ("ended", "good", ""),
         ("ended", "bad", "guard: rate"),
-        ("running", "bad", "is not judged yet"),
+        ("running", "bad", "has no verdict yet"),
     ],
 )
 def test_a_run_that_outlived_its_service_has_to_be_judged_good(

@@ -88,7 +88,9 @@ def test_a_drive_that_follows_no_torque_is_refused_on_an_interface(mode, tmp_pat
     reads = {command: "guard/torque_nm"}
     bus = loaded.rig.blocks["bus"].model_copy(update={"drives": {"wheel": drive}, "reads": reads})
     rig = loaded.rig.model_copy(update={"blocks": {**loaded.rig.blocks, "bus": bus}})
-    with pytest.raises(NotStartedError, match=rf"bus/wheel \(mode '{mode}'\): follows no torque"):
+    with pytest.raises(
+        NotStartedError, match=rf"bus/wheel \(mode '{mode}'\): does not follow a torque"
+    ):
         refuse_unlimited(rig, backends_of(rig))
     (note,) = signed_notes(replace(loaded, rig=rig))
     assert "no guard limits it" in note

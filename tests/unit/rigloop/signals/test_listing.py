@@ -76,7 +76,7 @@ def test_a_block_that_nobody_reads_is_named(tmp_path):
     text += '\n[blocks.spare]\nkind = "relay"\ntorque_nm = 1.0\nreads = { angle_rad = "wheel/angle_rad" }\n'
     rig = rig_of(tmp_path, text)
     assert unread_blocks(rig, signals_of(rig)) == ["spare"]
-    assert any("blocks.spare" in note and "take it out" in note for note in signal_notes(rig))
+    assert any("blocks.spare" in note and "remove the block" in note for note in signal_notes(rig))
 
 
 def test_shipped_rigs_have_no_notes(rig):

@@ -65,7 +65,7 @@ def told(ticks):
 
 def test_steal_that_was_told_is_accounted_for(make_host):
     check = hypervisor.steal_accounting(make_host(VIRTUAL | BUILT | told(5000)), Demands())
-    assert (check.level, check.found) == (Level.GREEN, "5000 ticks told since boot")
+    assert (check.level, check.found) == (Level.GREEN, "5000 ticks reported since boot")
 
 
 def test_a_machine_without_a_hypervisor_needs_no_accounting(make_host):

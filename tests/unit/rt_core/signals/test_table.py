@@ -85,7 +85,7 @@ with SignalTable.create(path, plan) as table, SignalTable.attach(path, writable=
             told.append(str(error))
     loop.stop()
     ring.close()
-    print(len(told), all("was cut short by something else" in words for words in told), other.cut)
+    print(len(told), all("was truncated by another program" in words for words in told), other.cut)
 with SignalTable.create(path + "2", plan) as table:
     print(table.cut, table.value("loop/fast/cycle"), flush=True)
 os.kill(os.getpid(), 7)
@@ -233,12 +233,12 @@ HOSTILE = {
         lambda data: rewrite_description(data, lambda _: json.loads("[" * 900 + "]" * 900)),
         "bad description",
     ),
-    "ring outside": (with_producer(ring_slots=1 << 40), "is no count"),
+    "ring outside": (with_producer(ring_slots=1 << 40), "is not a count"),
     "ring of another size": (with_producer(ring_slots=1 << 20), "needs"),
     "ring no power of two": (with_producer(ring_slots=1000), "power of two"),
-    "names no text": (with_producer(signals=[["x"]]), "is no name"),
+    "names no text": (with_producer(signals=[["x"]]), "is not a name"),
     "repeated cells": (with_producer(signals=["a/b", "a/b"]), "repeated"),
-    "period no count": (with_producer(period_ns=-1), "is no count"),
+    "period no count": (with_producer(period_ns=-1), "is not a count"),
 }
 
 

@@ -112,13 +112,13 @@ def test_all_mistakes_of_a_file_come_at_once_with_its_name(tmp_path):
         "name = '': must be 1 to 64 ASCII characters",
         "ports.1 = 'usb': input should be 'mii', 'ebus' or ''",
         "mailbox_bytes = 20: must be 0, or 48 to 256",
-        "objects.0.entries.0.type = 'BIT': is no type; known are BOOL",
+        "objects.0.entries.0.type = 'BIT': is not a type; known are BOOL",
         "tx_pdos.0.index = 5632",
         "objects.1.entries = 5: input should be a valid list",
         "objects.2.entries.0.access = ['ro']",
         "value 1000 does not fit INT8",
         "tx_pdos.0.entries.2 = 7: input should be a valid string",
-        """tx_pdos.0.entries.3 = '0x6000': is no entry; write "0x6000:1" or "pad:4\"""",
+        """tx_pdos.0.entries.3 = '0x6000': is not an entry; write "0x6000:1" or "pad:4\"""",
     )
     assert all(line.startswith(f"{path}: ") for line in lines)
 
@@ -130,7 +130,7 @@ def test_all_mistakes_of_a_file_come_at_once_with_its_name(tmp_path):
          ["has no values; give entries, or a type", "value 300 does not fit INT8"]),
         ('[[objects]]\nindex = 0x6000\ntype = "INT8"\n[[tx_pdos]]\nindex = 0x1A00\n'
          'entries = ["0x6000:0", "0x6000:9", "pad:4"]\n',
-         ['0x1a00: 0x6000:0 is no object with pdo = "tx"', '0x1a00: 0x6000:9 is no object']),
+         ['0x1a00: 0x6000:0 is not an object with pdo = "tx"', '0x1a00: 0x6000:9 is not an object']),
     ],
 )  # fmt: skip
 def test_objects_and_what_pdos_carry_must_be_there(tmp_path, text, told):

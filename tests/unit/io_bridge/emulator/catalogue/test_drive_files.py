@@ -128,7 +128,7 @@ def test_mistakes_of_pdos_and_objects_of_a_drive_come_at_once(tmp_path):
         "rx_pdos.0.assigned = 1: input should be a valid boolean",
     )
     path.write_text(DRIVE + '[[rx_pdos]]\nindex = 0x1601\nentries = ["0x6041:0"]\n')
-    with pytest.raises(DeviceError, match='0x6041:0 is no object with pdo = "rx"'):
+    with pytest.raises(DeviceError, match='0x6041:0 is not an object with pdo = "rx"'):
         load_device(path)
 
 

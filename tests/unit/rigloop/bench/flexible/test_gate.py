@@ -16,7 +16,8 @@ def test_the_nine_cases_of_the_gate():
     refused = [case.refusal for case in found if not case.observable]
     assert all("wrench/front/force_y_n cannot be observed" in words for words in refused)
     assert (
-        "5 sensors for 6 unknown inputs and 15 freedoms: add a sensor that feels it" in refused[0]
+        "5 sensors for 6 unknown inputs and 15 freedoms: add a sensor that responds to it"
+        in refused[0]
     )
 
 

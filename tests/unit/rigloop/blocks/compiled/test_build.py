@@ -378,7 +378,7 @@ def test_a_record_that_others_may_write_is_refused(mine):
 def test_a_record_that_holds_something_else_is_refused():
     trust(HASH)
     record_path().write_text("everything\n")
-    with pytest.raises(TrustError, match="no list of hashes"):
+    with pytest.raises(TrustError, match="not a list of hashes"):
         trusted()
 
 

@@ -132,10 +132,10 @@ size = 2000000
 """
     found = "\n".join(refused(write_block(text, SOURCE)))
     for words in (
-        "inputs.double: is a reserved word", "inputs.y.unit: is no unit",
+        "inputs.double: is a reserved word", "inputs.y.unit: is not a unit",
         "outputs.y: an input has this name too", "outputs.y.unit: an output has a unit of its own",
         "outputs.z.unit: follows from itself", "parameters.kind: every block", "the member 'n_x'",
-        "parameters.x.length: is no list", "parameters.x.default: has 1 numbers",
+        "parameters.x.length: is not a list", "parameters.x.default: has 1 numbers",
         "parameters.n_x.default: must be <= 4", "parameters.c.choices", "state.line.size", "state: 4000000 numbers",
     ):  # fmt: skip
         assert words in found, words
@@ -180,7 +180,7 @@ def test_files_that_are_none(write_block, tmp_path):
     path.with_suffix(".c").unlink()
     assert "its source mine.c" in refused(path)[0]
     path.with_suffix(".c").write_bytes(b"\xff")
-    assert "no UTF-8" in refused(path)[0]
+    assert "not a UTF-8" in refused(path)[0]
     path.with_suffix(".c").write_bytes(b" " * (MOST_BYTES + 1))
     assert "larger than" in refused(path)[0]
     path.with_suffix(".c").unlink()
@@ -216,5 +216,5 @@ def test_forms_of_a_unit(text, kind, factors):
     "text", ["", "as", "as ", "rad s", "rad//s", "*/", "rad^", "rad^2^2", "m" * 65, "2 m", "rad*"]
 )
 def test_what_is_no_unit_is_refused(text):
-    with pytest.raises(ValueError, match=r"is no unit|is longer"):
+    with pytest.raises(ValueError, match=r"is not a unit|is longer"):
         unit_rule(text, ["u"])

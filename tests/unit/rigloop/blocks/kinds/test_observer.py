@@ -203,7 +203,7 @@ def test_two_torques_on_one_angle_are_refused_before_anything_runs(tmp_path):
     assert (mistake.file, mistake.key) == (path, "blocks.hands.unknown")
     assert "force/hands/torque_nm cannot be observed" in mistake.problem
     assert "together with force/motor/torque_nm" in mistake.problem
-    assert "add a sensor that feels it, or estimate fewer inputs" in mistake.problem
+    assert "add a sensor that responds to it, or estimate fewer inputs" in mistake.problem
     assert issubclass(UnobservableError, ValueError)
 
 

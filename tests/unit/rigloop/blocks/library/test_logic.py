@@ -60,7 +60,7 @@ def test_a_delay_beyond_its_limits_is_refused(run, n):
 
 
 def test_a_delay_takes_whole_numbers(run):
-    with pytest.raises(ConfigError, match="is no whole number"):
+    with pytest.raises(ConfigError, match="is not a whole number"):
         run_delay(run, [0.0], 2.5)
 
 

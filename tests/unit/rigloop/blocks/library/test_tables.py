@@ -131,7 +131,7 @@ def test_one_sample_is_a_constant(run, samples):
         ("time_s,value\n0,nan\n", "line 2: nan is not a finite number"),
         ("time_s,value\n0,1e300\n", "beyond the limit"),
         ("time_s,value\n0,1\n0,2\n", "column time_s does not rise"),
-        ('time_s,value\n"' + "x" * 200_000 + '",1\n', "is no CSV file"),
+        ('time_s,value\n"' + "x" * 200_000 + '",1\n', "is not a CSV file"),
     ],
 )
 def test_a_file_that_is_none_is_refused_in_words(run, samples, text, words):
