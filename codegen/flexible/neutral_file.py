@@ -12,6 +12,7 @@
 `K_geo[0, l]` is by a field of 1 m/s^2 along axis l on all of the mass, `K_geo[k, l]` by one that grows by that a metre
 along axis k.
 
+Where nodes are displaced in two directions alone, the model is one in a plane.
 Everything is SI. M and K alone give neither strain nor stiffening.
 """
 
@@ -139,6 +140,16 @@ def _wrong(arrays: dict[str, Any]) -> Iterator[Wrong]:
             "names a node or direction that is not there",
             "node from 0, direction 0 to 5",
         )
+    moving = _moving(freedoms)
+    if len(moving) == 2:
+        across = 3 - sum(moving)
+        off = float(np.max(np.abs(arrays["nodes"][:, across])))
+        if off > 0.0:
+            told = f"lie up to {off:.3g} m off the plane in which they move"
+            yield "nodes", told, f"give 0 along {'xyz'[across]}, or release the nodes there"
+        if bad := [int(d) for d in np.unique(freedoms[:, 1]) if d > 2 and d != 3 + across]:
+            told = f"turn about {', '.join('xyz'[d - 3] for d in bad)} and move in a plane"
+            yield "freedoms", told, f"keep rotation {3 + across}, or release all displacements"
     if len(np.unique(freedoms, axis=0)) < n:
         yield "freedoms", "has the same freedom twice", "give each once"
     for name, node in zip(arrays["names"], arrays["named"], strict=True):
@@ -147,26 +158,26 @@ def _wrong(arrays: dict[str, Any]) -> Iterator[Wrong]:
             yield "names", f"{str(name)!r}: {problem}", REMEDY_NAME
         if not 0 <= node < count:
             yield "named", f"{name} is node {node}, which is not there", f"give 0 to {count - 1}"
-        elif np.sum((freedoms[:, 0] == node) & (freedoms[:, 1] < 3)) < 3:
-            yield (
-                "named",
-                f"{name} has not all three displacements",
-                "release them, or take another node",
-            )
+        elif missing_here := [
+            d for d in moving if not np.any(np.all(freedoms == (node, d), axis=1))
+        ]:
+            words = ", ".join("xyz"[d] for d in missing_here)
+            told = f"{name}, node {int(node)}, has no displacement along {words}"
+            yield "named", told, "release it, or take another node"
 
 
 def _unphysical(arrays: dict[str, Any]) -> Iterator[Wrong]:
     """Matrices that belong to no elastic body."""
     stiffness, mass = arrays["K"], arrays["M"]
+    is_symmetric = True
     for key, matrix in (("M", mass), ("K", stiffness)):
         gap = float(np.max(np.abs(matrix - matrix.T)))
         if gap > 1e-8 * float(np.max(np.abs(matrix))):
-            yield (
-                key,
-                f"is not symmetric: entries differ by {gap:.3g}",
-                "export it whole, not a half",
-            )
-            return
+            problem = f"is not symmetric: entries differ by {gap:.3g}"
+            yield key, problem, "export it whole, not a half"
+            is_symmetric = False
+    if not is_symmetric:
+        return
     at = np.sqrt(np.maximum(np.diag(mass), 0.0))
     scale = np.where(at > 0.0, at, 1.0)
     least = float(np.linalg.eigvalsh(mass / np.outer(scale, scale))[0])
@@ -193,13 +204,12 @@ def _unphysical(arrays: dict[str, Any]) -> Iterator[Wrong]:
     held = stiffness @ rigid
     force = np.max(np.abs(stiffness), axis=1) @ np.abs(rigid)
     loose = int(np.sum(np.abs(values) < 1e-11))
-    if loose != 6:
-        remedy = "remove supports" if loose < 6 else "connect its parts"
-        yield (
-            "K",
-            f"has {loose} rigid-body modes, a free body has 6",
-            f"{remedy}; it is to be free in space",
-        )
+    is_plane = len(_moving(arrays["freedoms"])) == 2
+    free, where = (3, "in its plane") if is_plane else (6, "in space")
+    if loose != free:
+        remedy = "remove supports" if loose < free else "connect its parts"
+        problem = f"has {loose} rigid-body modes, a free body has {free}"
+        yield "K", problem, f"{remedy}; it is to be free {where}"
     elif np.any(np.max(np.abs(held), axis=0) > 1e-5 * np.maximum(force, 1e-300)):
         names = ("x", "y", "z", "a turn about x", "a turn about y", "a turn about z")
         bad = int(np.argmax(np.max(np.abs(held), axis=0) / np.maximum(force, 1e-300)))
@@ -208,6 +218,12 @@ def _unphysical(arrays: dict[str, Any]) -> Iterator[Wrong]:
     for name, row in zip(arrays.get("strain_names", ()), arrays.get("strain", ()), strict=True):
         if np.max(np.abs(row @ rigid)) > 1e-5 * float(np.abs(row) @ np.max(np.abs(rigid), axis=1)):
             yield "strain", f"{name} shows a rigid motion", "its row is of other freedoms than K"
+
+
+def _moving(freedoms: np.ndarray) -> list[int]:
+    """Directions in which nodes are displaced: three, or two of a model in a plane."""
+    found = sorted({int(d) for d in freedoms[:, 1] if d < 3})
+    return found if len(found) == 2 else [0, 1, 2]
 
 
 def _numbers(arrays: dict[str, Any]) -> np.ndarray:
@@ -224,18 +240,19 @@ def _rigid(arrays: dict[str, Any]) -> np.ndarray:
 def _structure(arrays: dict[str, Any]) -> tuple[Structure, list[str]]:
     numbers, remarks = _numbers(arrays), []
     n, nodes, mass = len(arrays["freedoms"]), arrays["nodes"].astype(float), arrays["M"]
-    heavy = np.flatnonzero(np.all(numbers[:, :3] != NO_FREEDOM, axis=1))
-    blocks = [mass[np.ix_(numbers[heavy, a], numbers[heavy, a])] for a in range(3)]
-    mean = sum(blocks) / 3.0
+    moving = _moving(arrays["freedoms"])
+    heavy = np.flatnonzero(np.all(numbers[:, moving] != NO_FREEDOM, axis=1))
+    blocks = [mass[np.ix_(numbers[heavy, a], numbers[heavy, a])] for a in moving]
+    mean = sum(blocks) / len(moving)
     size = float(np.max(np.abs(mean)))
     rigid = _rigid(arrays)
-    total = float(np.trace(rigid[:, :3].T @ mass @ rigid[:, :3])) / 3.0
-    cross = mass[np.ix_(numbers[heavy, 0], numbers[heavy, 1])]
+    total = float(np.trace(rigid[:, moving].T @ mass @ rigid[:, moving])) / len(moving)
+    cross = mass[np.ix_(numbers[heavy, moving[0]], numbers[heavy, moving[1]])]
     is_scalar = max(float(np.max(np.abs(b - mean))) for b in blocks) < SMALL * size
     weights = (mean + mean.T) / 2.0
     if not is_scalar or np.max(np.abs(cross)) > SMALL * size:
         # beams and shells: mass by direction and rotation; each node takes its share of a translation
-        shares = sum(np.sum(b, axis=1) for b in blocks) / 3.0
+        shares = sum(np.sum(b, axis=1) for b in blocks) / len(moving)
         weights = np.maximum(shares, 0.0)
         weights *= total / np.sum(weights)
         remarks.append(
@@ -243,7 +260,7 @@ def _structure(arrays: dict[str, Any]) -> tuple[Structure, list[str]]:
         )
     displacement = np.zeros((len(heavy), 3, n))
     for p, node in enumerate(heavy):
-        displacement[p, range(3), numbers[node, :3]] = 1.0
+        displacement[p, moving, numbers[node, moving]] = 1.0
     named = {
         str(name): Node(nodes[k], tuple(int(f) for f in numbers[k]))
         for name, k in zip(arrays["names"], arrays["named"].astype(int), strict=True)

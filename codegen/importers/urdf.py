@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element
 
 from codegen.importers.document import NO_AXIS, is_nothing, parse
 from codegen.importers.tree import Names, Tree
-from codegen.importers.urdf_numbers import wrong_numbers
+from codegen.importers.urdf_numbers import mends_inertia, wrong_numbers
 from rig_configs.mistakes import Mistake, near
 
 ROOT = "robot"
@@ -66,10 +66,11 @@ def mistakes(path: Path) -> list[Mistake]:
         problem = f"hangs on nothing: {roots[0]!r} is the root"
         found.append(Mistake(file, f"link {name}", problem, "give it a joint whose child it is"))
     found += wrong_numbers(root, file)
-    # of a tree that hangs together
-    return (
-        found if broken else [*found, *_in_circles(root, roots, file), *_without_mass(root, file)]
-    )
+    if not broken:  # of a tree that hangs together
+        found += _in_circles(root, roots, file)
+        if not mends_inertia(root):
+            found += _without_mass(root, file)
+    return found
 
 
 def _in_circles(root: Element, roots: list[str], file: str) -> Iterator[Mistake]:
@@ -91,15 +92,10 @@ def _in_circles(root: Element, roots: list[str], file: str) -> Iterator[Mistake]
 
 
 def _without_mass(root: Element, file: str) -> Iterator[Mistake]:
-    """Links that a joint moves though neither they nor what hangs on them has mass."""
-    heavy = {
-        link.get("name", "")
-        for link in root.findall("link")
-        # without <inertial> the mass is that of the shapes
-        if any(mass.get("value", "0").strip("0.+ ") for mass in link.iter("mass"))
-        or (link.find("inertial") is None and link.find("collision") is not None)
-    }
+    """Links that a joint moves though they, with what is fixed to them, have no mass or no inertia."""
+    links = {link.get("name", ""): link for link in root.findall("link")}
     hung: dict[str, list[str]] = {}
+    fixed: dict[str, list[str]] = {}
     moving = []
     for joint in root.findall("joint"):
         parent, child = (
@@ -107,17 +103,46 @@ def _without_mass(root: Element, file: str) -> Iterator[Mistake]:
             for end in (joint.find("parent"), joint.find("child"))
         )
         hung.setdefault(parent, []).append(child)
-        if joint.get("type") != "fixed":
+        if joint.get("type") == "fixed":
+            fixed.setdefault(parent, []).append(child)
+        else:
             moving.append((joint.get("name", ""), child))
     for name, child in moving:
-        waiting = [child]
-        seen: set[str] = set()
-        while waiting and not seen & heavy:
-            seen.add(waiting[-1])
-            waiting += [k for k in hung.get(waiting.pop(), []) if k not in seen]
-        if not seen & heavy:
+        key = f"joint {name}"
+        heavy = [one for one in _reached(child, fixed) if _is_heavy(links[one])]
+        if not any(_is_heavy(links[one]) for one in _reached(child, hung)):
             problem = f"moves {child!r}, which has no mass, nor has anything that hangs on it"
-            yield Mistake(file, f"joint {name}", problem, "give it an <inertial>, or fix the joint")
+            yield Mistake(file, key, problem, "give it an <inertial>, or fix the joint")
+        elif not heavy:
+            problem = f"moves {child!r}, which has no mass of its own, nor has anything that is fixed to it"
+            yield Mistake(
+                file, key, problem, "give it an <inertial>, however small, as MuJoCo asks"
+            )
+        elif len(heavy) == 1 and _has_no_inertia(links[heavy[0]]):
+            problem = f"moves {heavy[0]!r}, which has mass and no inertia"
+            yield Mistake(file, key, problem, "give its <inertial> the moments about its centre")
+
+
+def _reached(link: str, hung: dict[str, list[str]]) -> list[str]:
+    """A link and all that hangs on it, each once."""
+    found, waiting = [link], [link]
+    while waiting:
+        new = [name for name in hung.get(waiting.pop(), []) if name not in found]
+        found += new
+        waiting += new
+    return found
+
+
+def _is_heavy(link: Element) -> bool:
+    # without <inertial> the mass is that of the shapes
+    is_given = any(mass.get("value", "0").strip("0.+ ") for mass in link.iter("mass"))
+    return is_given or (link.find("inertial") is None and link.find("collision") is not None)
+
+
+def _has_no_inertia(link: Element) -> bool:
+    inertia = link.find("inertial/inertia")
+    given = [] if inertia is None else list(inertia.attrib.values())
+    return link.find("inertial") is not None and not any(word.strip("0.+- ") for word in given)
 
 
 def read(mujoco: Any, path: Path) -> Any:
@@ -154,6 +179,7 @@ def _reason(tag: str) -> str:
         "material": "appearance",
         "visual": "appearance",
         "transmission": "gear ratios of motors; give them to the input",
+        "mujoco": "settings of MuJoCo's reader, which it has used",
         "gazebo": "settings of another program",
         "sensor": "has no counterpart",
     }.get(tag, "is not known to this importer")

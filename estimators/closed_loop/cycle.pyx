@@ -9,7 +9,7 @@ of the start.
 # compiled with -fno-tree-slp-vectorize -fno-tree-loop-distribute-patterns
 from libc.string cimport memcpy, memset
 
-from estimators.numerics.covariance cimport cholesky, drift, joseph, project, propagate
+from estimators.numerics.covariance cimport cholesky_rows, drift, joseph, project_rows, propagate
 from estimators.numerics.gate cimport admits
 from estimators.numerics.van_loan cimport van_loan
 
@@ -103,7 +103,7 @@ cdef inline int _fold(ObserverState *s, const double *sample, int n) noexcept no
         left = s.innovation[i] = sample[i] - s.reading[i]
         for j in range(n):
             left -= s.slope[i * n + j] * s.dx[j]
-        inverse = 1.0 / (s.meas_var[i] + project(s.cov, s.slope + i * n, s.ph, n))
+        inverse = 1.0 / (s.meas_var[i] + project_rows(s.cov, s.slope + i * n, s.ph, n))
         squared = left * left * inverse
         if not admits(&s.gate, i, squared):
             continue
@@ -157,7 +157,7 @@ cdef inline bint _is_finite(const double *x, int n) noexcept nogil:
 cdef inline bint _is_positive(ObserverState *s, int n) noexcept nogil:
     cdef int i
     if not s.is_singular:
-        return cholesky(s.cov, s.work, n) == n
+        return cholesky_rows(s.cov, s.work, n) == n
     for i in range(n):
         if not s.cov[i * n + i] >= 0.0:
             return False

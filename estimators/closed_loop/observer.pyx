@@ -14,6 +14,7 @@ from estimators.numerics.arena cimport Arena, doubles, integers, places
 
 import numpy as np
 
+from estimators.closed_loop.fast_modes import require_slow
 from estimators.closed_loop.observability import require_observable
 from estimators.closed_loop.settings import filter_mistakes, port_mistakes, read_ports, write_ports
 
@@ -89,9 +90,11 @@ cdef class Observer:
     `docs/models/observers.md`; the names of the filters are those of the papers named there.
     """
 
-    # whether the state is [q, qd] instead of [z, zd, f]; whether its step can be the exact one of the slopes
+    # whether the state is [q, qd] instead of [z, zd, f]; whether its step can be the exact one of the slopes; whether it
+    # is implicit
     dependent = False
     discretises = False
+    implicit = False
 
     cdef bint is_dependent(self):
         return False
@@ -136,6 +139,8 @@ cdef class Observer:
         wrong += filter_mistakes(info, type(self), settings.transition)
         if wrong:
             raise ValueError(f"observer {name}: " + "; ".join(wrong))
+        if settings.transition not in ("discrete", "held") and not self.implicit:
+            require_slow(model.at, info, numbers.start, m.step_s)
         require_observable(model.at, info, numbers.start)
         self.model, self.start = model, list(numbers.start)
         s.model = m

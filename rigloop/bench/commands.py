@@ -6,6 +6,7 @@ import typer
 
 from rigloop.bench.consistency.command import consistency
 from rigloop.bench.driveline.command import driveline
+from rigloop.bench.flexible.command import flexible
 from rigloop.bench.frf.command import frf
 from rigloop.bench.latency.command import latency
 from rigloop.bench.observers.command import observers
@@ -32,3 +33,4 @@ app.command(epilog="Example: `rigloop bench consistency --runs 1000 --plot consi
     consistency
 )
 app.command(epilog="Example: `rigloop bench driveline --plot driveline.png`")(driveline)
+app.command(epilog="Example: `rigloop bench flexible --plot forces.png`")(flexible)

@@ -14,7 +14,7 @@ from rigloop.commission.motion import Motion, fit_motion, free, pulses
 from rigloop.commission.stand import Array, Stand, Take, whole
 
 TAKES = 3
-CLEAN = 0.02  # of the way, RMS, that is left in a take which nothing has disturbed
+CLEAN = 0.005  # of the way, RMS, that is left in a take which nothing has disturbed
 
 
 class Measured(NamedTuple):

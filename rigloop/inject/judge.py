@@ -35,12 +35,13 @@ from rigloop.inject.seen import (
     seen_from,
     up_to,
 )
-from rigloop.run_folder.manifest import ENDED_BEFORE, Injected
+from rigloop.run_folder.manifest import ENDED_BEFORE, OVER_BEFORE, Injected
 from rt_core.plan import loop_signal
 from rt_core.safety.trips import State
 
 PUSHES_NM = 0.02  # less torque than this before a fault, and its way to zero would show nothing
 BEFORE_S = 0.1
+EARLIER_S = 0.005  # a cycle that is late may show a fault in the row before its own
 AFTER_CYCLES = 50  # that a run must go on for after a fault that only counts
 
 
@@ -200,6 +201,8 @@ def _compare(began: int, what: Seen, injection: Injection, seen: Evidence, why: 
         why.append("there was no torque before it")
     if began > 0 and trip[began - 1]:
         why.append(f"{ENDED_BEFORE}: {name_of_code(trip[began - 1])}")
+    elif state[max(0, min(began, len(state)) - 1 - lim.cycles(EARLIER_S))] == State.STOPPING:
+        why.append(OVER_BEFORE)
     if not np.all(np.isfinite(torque)) or np.any(np.abs(torque) > lim.guard.limit_nm):
         why.append("a torque beyond the limit left the guard")
     slope = lim.guard.rate_nm_s * lim.period_s * (1 + 1e-9)

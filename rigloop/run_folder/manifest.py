@@ -150,6 +150,7 @@ class Replay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 FORMAT: Literal[2] = 2
 """Of the manifest. 2: axes; in 1 a guard's times were those of the preset `rig` where the rig file gave none."""
 ENDED_BEFORE = "the guard had tripped before it"
+OVER_BEFORE = "the run was ending before it"
 
 
 class Injected(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -184,7 +185,8 @@ class Injected(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     @property
     def tried(self) -> bool:
         """True: the fault began in a run that nothing else had ended."""
-        return self.began is not None and not any(w.startswith(ENDED_BEFORE) for w in self.why)
+        ended = (ENDED_BEFORE, OVER_BEFORE)
+        return self.began is not None and not any(w.startswith(ended) for w in self.why)
 
     def line(self) -> str:
         """Return it as one sentence."""

@@ -82,11 +82,20 @@ def tornado(columns: Columns, keys: list[str], metric: str) -> Figure:
             axes.barh(place, value - mean, left=mean, height=0.6, color=colour, label=legend)
     mean = moved(columns, ordered[0], metric)[0]
     axes.axvline(mean, color="#1c2733", linewidth=0.8)
-    axes.set_yticks(range(len(ordered)), [math_free(key) for key in ordered])
+    axes.set_yticks(range(len(ordered)), [_ends(columns, key) for key in ordered])
     axes.invert_yaxis()
     axes.set_xlabel(f"mean of {math_free(metric)} over the other parameters and all logs")
     figure.legend(loc="outside upper right", ncols=2)
     return figure
+
+
+def _ends(columns: Columns, key: str) -> str:
+    # words have no lowest and highest one but the first and the last that were given
+    values = columns[key]
+    if all(isinstance(value, int | float) for value in values):
+        return math_free(key)
+    known = [math_free(str(value)) for value in dict.fromkeys(values)]
+    return f"{math_free(key)}\n{known[0]} … {known[-1]}"
 
 
 def heat_map(columns: Columns, keys: list[str], metric: str) -> Figure:

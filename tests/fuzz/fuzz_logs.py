@@ -35,7 +35,8 @@ from io_bridge.logs.formats.table import LogError
 from rigloop.logs.check import check_log
 
 MOST_BYTES = 3 << 30
-LONGEST_S = 20
+LONGEST_S = 20  # of computing
+LONGEST_WAIT_S = 600
 ROWS = 400  # of a log
 BINARY = set(binary.READERS)
 READ, REFUSED, WRONG, OUT_OF_MEMORY = 0, 2, 3, 4
@@ -93,7 +94,9 @@ def fenced(path: Path, dbc: Path | None) -> str:
             os.dup2(null, 1)
             bound_memory(MOST_BYTES)
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-            signal.alarm(LONGEST_S)
+            # by what it computes: a busy machine is no reason
+            resource.setrlimit(resource.RLIMIT_CPU, (LONGEST_S, LONGEST_S + 5))
+            signal.alarm(LONGEST_WAIT_S)
             code = try_one(path, dbc)
         except BaseException as error:
             print(f"{path.name}: {type(error).__name__}: {error}", file=sys.stderr)
@@ -101,7 +104,8 @@ def fenced(path: Path, dbc: Path | None) -> str:
             os._exit(code)
     _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status):
-        return "hung" if os.WTERMSIG(status) == signal.SIGALRM else f"signal {os.WTERMSIG(status)}"
+        ended = os.WTERMSIG(status)
+        return "hung" if ended in (signal.SIGALRM, signal.SIGXCPU) else f"signal {ended}"
     names = {READ: "read", REFUSED: "refused", WRONG: "wrong", OUT_OF_MEMORY: "out of memory"}
     return names[os.WEXITSTATUS(status)]
 

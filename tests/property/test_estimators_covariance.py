@@ -72,3 +72,39 @@ def test_a_propagated_covariance_stays_symmetric(problem):
 
 def test_an_indefinite_matrix_is_told():
     assert not is_positive_definite([[1.0, 2.0], [2.0, 1.0]])
+
+
+def in_order(first, second):
+    total = 0.0
+    for a, b in zip(first, second, strict=True):
+        total += a * b
+    return total
+
+
+@pytest.mark.parametrize("n", [3, 4, 5, 11])
+def test_rows_at_once_have_the_bits_of_one_cell_after_the_other(n):
+    rng = np.random.default_rng(n)
+    root, noise = rng.normal(size=(2, n, n))
+    cov, noise = (np.tril(m @ m.T) + np.tril(m @ m.T, -1).T for m in (root, noise))
+    transition = np.where(rng.uniform(size=(n, n)) < 0.5, rng.normal(size=(n, n)), 0.0)
+    moved = [[in_order(transition[i], cov[:, j]) for j in range(n)] for i in range(n)]
+    right = np.empty((n, n))
+    for i in range(n):
+        for j in range(i + 1):
+            total = noise[i, j]
+            for a, b in zip(moved[i], transition[j], strict=True):
+                total += a * b
+            right[i, j] = right[j, i] = total
+    assert np.array_equal(propagated(cov, transition, noise), right)
+
+    slope, variance = np.where(rng.uniform(size=n) < 0.6, rng.normal(size=n), 0.0), 0.3
+    ph = np.array([in_order(cov[i], slope) for i in range(n)])
+    gain = ph / (in_order(slope, ph) + variance)
+    for i in range(n):
+        rest = [cov[i, j] - gain[i] * ph[j] for j in range(n)]
+        along = in_order(rest, slope) - variance * gain[i]
+        for j in range(i + 1):
+            right[i, j] = right[j, i] = rest[j] - along * gain[j]
+    found, by = corrected(cov, slope, variance)
+    assert np.array_equal(by, gain)
+    assert np.array_equal(found, right)

@@ -141,6 +141,7 @@ cdef int _correct(ObserverState *s, const double *sample) noexcept nogil:
 cdef class Cekf(Observer):
     __doc__ = Observer.__doc__
     published = "CEKF"
+    implicit = True
 
     cdef void attach(self):
         self.take(_predict, _correct, restart_independent)

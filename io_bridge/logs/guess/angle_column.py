@@ -15,6 +15,7 @@ from io_bridge.logs.guess.angle_span import guess_span
 from io_bridge.logs.guess.beside import GRIDS, TURN, angle_beside
 from io_bridge.logs.guess.clock_column import Choice
 from io_bridge.logs.guess.names import (
+    ANGLE,
     ANGLE_UNITS,
     BITS,
     COUNTS_OF_UNITS,
@@ -48,8 +49,9 @@ def guess_angle(
     """Guess unit, counts of a turn, span and direction of a column; `asked` and `unit` are known already."""
     values = table.numbers[name]
     good = values[np.isfinite(values)]
-    sure = float(np.clip(0.4 + 0.06 * score + 0.05 * margin, 0.1, 0.98))
-    why = "by its name and its motion" if score >= 4.0 else "moves most smoothly"
+    sure = float(np.clip(0.28 + 0.06 * score + 0.05 * margin, 0.1, 0.98))
+    is_named = any(pattern.search(name.lower()) for _, pattern in ANGLE)
+    why = "by its name and its motion" if is_named else "moves most smoothly"
     choices = [Choice("angle", name, sure, why)]
     if unit:
         choices.append(Choice("angle unit", unit, 0.98, "as asked"))
@@ -115,7 +117,8 @@ def _unit(table: Table, name: str, good: Array, choices: list[Choice]) -> tuple[
     unit = "rad" if (spread < 4.0 * np.pi and largest < 7.0) or is_fine else "deg"
     sure, why = 0.6, f"fractions that span {spread:.4g}"
     if (unit == "deg" and 0.0 < grid < MANY_DECIMALS) or (unit == "rad" and spread > 4.0 * np.pi):
-        sure, why = 0.45, f"{why}, but so may be {'radians' if unit == 'deg' else 'degrees'}"
+        other = "radians" if unit == "deg" else "degrees"
+        sure, why = 0.45, f"{why}, but so may be {other}: give --unit"
     choices.append(Choice("angle unit", unit, sure, why))
     return unit, ""
 

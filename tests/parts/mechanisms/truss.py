@@ -8,9 +8,9 @@ CELLS = (4, 1, 1)
 SIDE_M = 0.1
 
 
-def truss(stiffness_n=2e6, mass_kg=0.05):
+def truss(stiffness_n=2e6, mass_kg=0.05, cells=CELLS):
     """Arrays of a neutral file."""
-    counts = [c + 1 for c in CELLS]
+    counts = [c + 1 for c in cells]
     places = [np.array(p) * SIDE_M for p in itertools.product(*map(range, counts))]
     n = 3 * len(places)
     stiffness = np.zeros((n, n))
@@ -30,6 +30,15 @@ def truss(stiffness_n=2e6, mass_kg=0.05):
         "names": np.array(["near", "side", "far"]),
         "named": np.array([0, 1, len(places) - 1]),
     }
+
+
+def plane_truss():
+    """The same in the plane of x and y: two freedoms a node."""
+    arrays = truss(cells=(4, 1, 0))
+    kept = np.flatnonzero(arrays["freedoms"][:, 1] < 2)
+    square = np.ix_(kept, kept)
+    arrays |= {"M": arrays["M"][square], "K": arrays["K"][square]}
+    return arrays | {"freedoms": arrays["freedoms"][kept]}
 
 
 def gauge(arrays):

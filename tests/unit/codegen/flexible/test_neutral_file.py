@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from mechanisms.truss import gauge, truss
+from mechanisms.truss import gauge, plane_truss, truss
 
 from codegen.flexible.neutral_file import NeutralFileError, read
 from codegen.flexible.reduction import Wanted, reduce
@@ -53,6 +53,26 @@ def test_matrix_market_files_stand_beside_a_toml(tmp_path):
     assert "no file beside" in mistakes(tmp_path / "truss.toml")["(file)"]
 
 
+def test_a_model_in_a_plane_has_three_rigid_body_modes(tmp_path):
+    arrays = plane_truss()
+    structure, _ = read(saved(tmp_path, **arrays))
+    assert structure.motions.shape[1] == 3
+    assert structure.total_mass == pytest.approx(0.05 * len(arrays["nodes"]))
+    free = np.sort(np.sqrt(np.abs(np.linalg.eigvalsh(arrays["K"]) / 0.05))) / (2.0 * np.pi)
+    made = reduce(structure, Wanted((), (), 4))
+    assert made.frequency_hz == pytest.approx(free[3:7], rel=1e-6)
+    held = arrays["K"] + 1e6 * np.eye(len(arrays["K"]))
+    told = mistakes(saved(tmp_path, **arrays | {"K": held}))["K"]
+    assert "has 0 rigid-body modes, a free body has 3; remove supports" in told
+    lifted = arrays["nodes"] + [0.0, 0.0, 0.2]
+    turning = np.vstack([arrays["freedoms"], [[0, 3]]])
+    wide = np.pad(arrays["K"], (0, 1))
+    changed = {"nodes": lifted, "freedoms": turning, "K": wide, "M": wide}
+    told = mistakes(saved(tmp_path, **arrays | changed))
+    assert "lie up to 0.2 m off the plane" in told["nodes"]
+    assert "turn about x and move in a plane; keep rotation 5" in told["freedoms"]
+
+
 def test_missing_keys_shapes_and_kinds_are_reported_at_once(tmp_path):
     assert set(mistakes(saved(tmp_path, K=None, nodes=None))) == {"K", "nodes"}
     arrays = truss()
@@ -79,7 +99,8 @@ def test_missing_keys_shapes_and_kinds_are_reported_at_once(tmp_path):
 def test_matrices_of_no_free_elastic_body_are_refused_with_their_values(tmp_path):
     arrays = truss()
     half = np.triu(arrays["K"])
-    assert "not symmetric" in mistakes(saved(tmp_path, K=half))["K"]
+    told = mistakes(saved(tmp_path, K=half, M=np.triu(arrays["M"] + 0.01)))
+    assert all("not symmetric: entries differ by" in told[key] for key in ("M", "K"))
     negative = arrays["M"].copy()
     negative[0, 1] = negative[1, 0] = 0.2
     assert "eigenvalue is -3" in mistakes(saved(tmp_path, M=negative))["M"]

@@ -206,6 +206,44 @@ def test_all_numbers_of_a_urdf_that_no_robot_has_are_told_at_once(tmp_path):
     assert len(found.value.mistakes) == 8
 
 
+@pytest.mark.parametrize(
+    ("mass", "moments", "words"),
+    [
+        (1, (0.1, 0.1, 0), "link a.inertia: has no inertia about one of its axes"),
+        (1, (0, 0, 0), "joint 1: moves 'a', which has mass and no inertia"),
+        (0, (0, 0, 0), "joint 1: moves 'a', which has no mass of its own"),
+    ],
+)
+def test_a_link_that_nothing_could_move_is_told_by_the_joint_that_does(
+    tmp_path, mass, moments, words
+):
+    whole = '<inertia ixx="1" iyy="1" izz="1"/></inertial></link>'
+    thin = " ".join(f'{k}="{v}"' for k, v in zip(("ixx", "iyy", "izz"), moments, strict=True))
+    path = tmp_path / "robot.urdf"
+    path.write_text(
+        '<robot name="r"><link name="base"/><link name="a">'
+        f'<inertial><mass value="{mass}"/><inertia {thin}/></inertial>'
+        f'</link><link name="b"><inertial><mass value="1"/>{whole}'
+        '<joint name="1" type="continuous"><parent link="base"/><child link="a"/></joint>'
+        '<joint name="2" type="continuous"><parent link="a"/><child link="b"/></joint></robot>'
+    )
+    with pytest.raises(MechanismError) as found:
+        import_file(path)
+    (mistake,) = found.value.mistakes
+    assert words in str(mistake)
+
+
+def test_moments_that_a_urdf_asks_to_be_put_right_are_left_to_mujoco(mujoco, tmp_path):
+    path = tmp_path / "robot.urdf"
+    none = 'ixy="0" ixz="0" iyz="0"'
+    path.write_text(
+        '<robot name="r"><mujoco><compiler balanceinertia="true"/></mujoco><link name="base"/><link name="a">'
+        f'<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="5" {none}/></inertial></link>'
+        '<joint name="1" type="continuous"><parent link="base"/><child link="a"/></joint></robot>'
+    )
+    assert "reader" in left_out(import_file(path))["mujoco", "-"]
+
+
 def test_links_of_a_urdf_that_hang_on_each_other_are_told(tmp_path):
     path = tmp_path / "robot.urdf"
     path.write_text(

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from mechanisms.gate_cases import CASES
 
 from estimators.closed_loop.observability import undetermined
+from rigloop.bench.flexible.gate import CASES
 
 
 def body(modes, forces, strains, gyro, accelerometers, seed=0):

@@ -72,6 +72,20 @@ def test_a_run_that_kept_its_word_is_good_with_its_cycles(columns, verdict):
     assert found.tried
 
 
+def test_a_fault_that_comes_when_the_run_is_ending_by_itself_was_not_tried(columns, verdict):
+    # the machine kept the injection from its time: the guard had let go 40 ms before, and nothing had tripped
+    columns["guard/trip"][:] = 0
+    over = np.arange(N) >= BEGAN - 40
+    columns["guard/state"] = np.where(over, State.STOPPING, State.RUNNING).astype(float)
+    columns["guard/torque_nm"] = np.interp(
+        np.arange(N), [0, 100, BEGAN - 40, BEGAN - 14], [0.0, 4.0, 4.0, 0.0]
+    )
+    found = verdict(columns)
+    assert not found.good
+    assert not found.tried
+    assert "the run was ending before it" in found.why
+
+
 def late(columns):
     columns["guard/trip"][: FOUND + 1] = 0
 

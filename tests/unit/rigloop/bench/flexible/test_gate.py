@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from mechanisms.bending_vehicle import vehicle
-from mechanisms.gate_cases import CASES, cases
+
+from rigloop.bench.flexible.gate import CASES, cases
+from rigloop.bench.flexible.vehicle import vehicle
 
 pytestmark = pytest.mark.slow
 

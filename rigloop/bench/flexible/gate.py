@@ -9,11 +9,11 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from mechanisms.bending_vehicle import FORCES, LINE_M, vehicle
 from numpy.typing import NDArray
 
 from codegen.flexible.reduced import Reduced
 from estimators.closed_loop.observability import UnobservableError, require_observable
+from rigloop.bench.flexible.vehicle import FORCES, LINE_M, vehicle
 
 Array = NDArray[np.float64]
 
@@ -58,6 +58,20 @@ def cases() -> list[Case]:
     """Ask the gate all nine."""
     body = vehicle(is_reference=False).build().system.flexible["body"].modes
     return [Case(*case, _refusal(body, case)) for case in CASES]
+
+
+def settled_strains() -> Array:
+    """Return the strain of each gauge by one newton of each force that lasts, shape (10, 6), under inertia relief."""
+    body = vehicle(is_reference=False).build().system.flexible["body"].modes
+    turn = _axes(body)
+    load = np.array(
+        [
+            turn.T[:, 0 if "_x_" in name else 1] @ body.nodes[name.split("/")[1]].shape[:3]
+            for name in FORCES
+        ]
+    )
+    rows = np.array(list(body.gauges.values()))
+    return rows @ (load / body.stiffness).T
 
 
 def _refusal(body: Reduced, case: tuple[Any, ...]) -> str:
