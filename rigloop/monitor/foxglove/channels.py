@@ -145,7 +145,8 @@ def messages_of(
 ) -> list[bytes]:
     """Return the messages of `n` cycles of a channel of signals."""
     data = packed(np.column_stack([columns[path] for path in channel.paths]))
-    return [row.tobytes() for row in data[:n]]
+    size = len(data) // max(1, n)
+    return [data[k * size : (k + 1) * size] for k in range(n)]
 
 
 def scene_of(moving: Moving, stamp_ns: int) -> bytes:
