@@ -194,7 +194,7 @@ def _close(
 def pushes_with_rows(
     source: System, closes: Closing, lams: Sequence[Expr]
 ) -> dict[int, list[Expr]]:
-    """What acts on the file's coordinates, with the multipliers of rows and of places that bodies share."""
+    """Return the forces on the file's coordinates, with the multipliers of rows and of places that bodies share."""
     graph = source.graph
     pushes = {i: list(terms) for i, terms in source.pushes.items()}
     owned = {c.q: c.index for c in source.coordinates}

@@ -31,9 +31,11 @@ FEW = 4000  # samples that are looked at in a row
 def rank_angles(table: Table, time_column: str) -> list[tuple[float, str]]:
     """Return the columns that may be the angle, the best one first."""
     found = []
+    # smoothness is for columns whose names say nothing: of two angles a filtered one is the smoother
+    is_any_named = any(_named_as_angle(_spoken(name, table)) for name in table.numbers)
     for place, (name, values) in enumerate(table.numbers.items()):
         good = values[np.isfinite(values)]
-        lower = (table.name.rpartition("/")[2] if PLAIN.match(name) else "").lower() or name.lower()
+        lower = _spoken(name, table)
         if name == time_column or len(good) < 10 or NUMBERED.match(lower):
             continue
         if TIME.search(lower) and is_clock(values):
@@ -52,7 +54,7 @@ def rank_angles(table: Table, time_column: str) -> list[tuple[float, str]]:
         else:
             # an angle goes further in more time; noise does not
             score += 2.0 * float(np.clip(np.log10(_further(good, step) + 1e-9), 0.0, 1.0))
-            score += SMOOTHNESS * _smooth(good, step)
+            score += 0.0 if is_any_named else SMOOTHNESS * _smooth(good, step)
             score += 0.5 * bool(np.all(good == np.rint(good))) + 0.2 * min(
                 1.0, len(np.unique(good[:5000])) / 200.0
             )
@@ -64,6 +66,10 @@ def rank_angles(table: Table, time_column: str) -> list[tuple[float, str]]:
         score += 0.5 * len(good) / len(values)
         found.append((score, name))
     return sorted(found, reverse=True)
+
+
+def _spoken(name: str, table: Table) -> str:
+    return ((table.name.rpartition("/")[2] if PLAIN.match(name) else "") or name).lower()
 
 
 def _of_matrix(name: str, table: Table) -> bool:
