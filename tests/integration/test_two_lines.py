@@ -164,7 +164,7 @@ def test_a_line_that_is_lost_while_the_other_goes_on_is_not_armed_again_and_the_
     words = "pedal_line/brake/al-error@0.3"
     done = run_to_end(write(*ARMED_AGAIN), tmp_path, "--inject", words, "--for", "1.5")
     (reason,) = [r for r in done.outcome["reasons"] if "not armed again" in r]
-    assert reason.startswith("brake_guard: not armed again: wheel_guard went on")
+    assert reason.startswith("brake_guard: not armed again: wheel_guard continued")
     assert open_record(done.folder / "feet.npy")["brake_guard/state"][-1] == State.FAULT
 
 

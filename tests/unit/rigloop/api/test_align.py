@@ -42,7 +42,7 @@ def test_a_signal_that_repeats_itself_is_refused():
         (np.arange(100.0), np.full(100, 2.0), "constant"),
         (np.arange(100.0), np.full(100, np.nan), "not finite"),
         (np.arange(3.0), np.arange(3.0), "at least 16"),
-        (np.arange(0.0, 20.0, 0.01), RNG.normal(size=2000), "not alike anywhere"),
+        (np.arange(0.0, 20.0, 0.01), RNG.normal(size=2000), "do not match anywhere"),
     ],
 )
 def test_recordings_that_cannot_be_aligned_are_refused(t_s, values, words):

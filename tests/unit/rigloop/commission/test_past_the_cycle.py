@@ -73,7 +73,7 @@ def test_the_end_of_a_torque_lies_between_two_looks():
 
 
 @pytest.mark.parametrize(
-    ("unseen_s", "words"), [(0.2, "nobody looked"), (0.01, "keeps its torque")]
+    ("unseen_s", "words"), [(0.2, "was not observed"), (0.01, "keeps its torque")]
 )
 def test_looks_with_a_hole_say_nothing_of_a_watchdog(unseen_s, words, tmp_path):
     with stand_of(write_rig(tmp_path, "simulated")) as stand:

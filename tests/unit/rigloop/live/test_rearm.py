@@ -38,7 +38,7 @@ def test_an_axis_that_went_on_is_named_although_it_lets_go_right_after(rig, tmp_
     rearming.look(State.RUNNING, 0.0)
     rearming.ended()
     said = rearming.gave_up
-    assert said.startswith("brake_guard: not armed again: wheel_guard went on")
+    assert said.startswith("brake_guard: not armed again: wheel_guard continued")
     signals["wheel_guard/state"] = State.READY
     rearming.ended()
     assert rearming.gave_up == said

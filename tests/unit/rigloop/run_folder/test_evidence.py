@@ -65,7 +65,7 @@ def test_a_folder_that_is_gone_ends_no_run_and_is_made_again_for_the_verdict(
     kept.settle()
     assert "No such file" in kept.trouble
     keeping = Keeping(folder, loaded)
-    assert "taken away" in keeping.lost[0]
+    assert "was removed" in keeping.lost[0]
     manifest = keeping.keep_manifest(kept.manifest)
     assert not keeping.failed
     assert read_manifest(folder) == manifest

@@ -102,7 +102,7 @@ SPOILT = {
     "objects": ("a.npy", lambda data: saved(np.array([{}], object)), "does not have rows"),
     "times that go back": ("a.npy", lambda data: saved(BACK), "times that do not rise"),
     "no signal": ("a.npy", lambda data: saved(OTHER), "no signal 'a/x'"),
-    "no array": ("a.npy", lambda data: b"nothing", "no capture"),
+    "no array": ("a.npy", lambda data: b"nothing", "is not a capture"),
     "other facts": ("capture.json", lambda data: b"{}", "missing required field"),
     "another format": ("capture.json", lambda d: d.replace(b'"format": 1', b'"format": 9'), "format"),
     "a task outside": ("capture.json", lambda d: d.replace(b'"name": "a"', b'"name": "../a"'), "name"),

@@ -371,7 +371,7 @@ def test_a_record_that_others_may_write_is_refused(mine):
         is_trusted(mine(is_trusted=False).declared)
     path.unlink()
     path.mkdir()
-    with pytest.raises(TrustError, match="no regular file"):
+    with pytest.raises(TrustError, match="is not a regular file"):
         trusted()
 
 
