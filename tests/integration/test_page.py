@@ -299,6 +299,8 @@ def scope_level_is_dragged(browser):
     plot = "rigloop.scope.plots.plots.get('wheel/angle_rad').plot"
     browser.run(f"({plot}.root.scrollIntoView({{block: 'center'}}), 1)")
     browser.until(f"{plot}.data[0].length > 0")  # it is filled once it can be seen
+    top = f"{plot}.over.getBoundingClientRect().top"
+    browser.until(f"window.lastTop === (window.lastTop = {top})")  # others above it are filled, too
     x, y, to = browser.run(
         "(u => { const box = u.over.getBoundingClientRect();"
         "const y = rigloop.scope.plots.levels.height(u, 'scope-level');"
@@ -307,7 +309,8 @@ def scope_level_is_dragged(browser):
     browser.drag(x, x, y, to)
     level = float(browser.run("document.querySelector('#scope-level').value"))
     assert level < 0.3
-    assert browser.run("rigloop.scope.armed.trigger") == f"wheel/angle_rad > {level:g} rising"
+    path, _, number, kind = browser.run("rigloop.scope.armed.trigger").split()
+    assert (path, float(number), kind) == ("wheel/angle_rad", level, "rising")
     assert browser.run("rigloop.scope.capture.view") is None  # the plot did not take it for a zoom
     browser.click("#scope-arm")
     browser.until("document.querySelector('#scope-state').innerText.startsWith('off')")
@@ -348,6 +351,8 @@ def test_the_page_comes_back_after_restarts(browser, place, url, wait_for):
     place.serve(wait_for)
     browser.until("document.querySelector('#banner').hidden")
     state_is(browser, "No run")
+    # a new service knows of no control, and the page hears of that
+    browser.until("document.querySelector('#take').innerText.startsWith('Take')")
 
     # a scope that waits goes on waiting, whoever was away, and sees the next run
     browser.until("document.querySelector('#scope-state').innerText === 'waits for a run'")

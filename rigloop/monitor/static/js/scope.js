@@ -70,7 +70,9 @@ export class Scope {
 
   // the settings of a layout; a scope that waited for its trigger before the server was gone goes on waiting
   show(setup, shown) {
-    const waited = this.isOn ? this.armed : null;
+    // a source may go once more before it hears of it: asked again until a state says that it waits
+    const waited = this.isOn ? this.armed : this.unheard;
+    this.unheard = waited;
     const known = (setup.signals ?? []).filter((path) => this.page.units.has(path));
     this.signals = known.length ? known : shown;
     $("scope-trigger").value = setup.trigger || "";
@@ -142,6 +144,7 @@ export class Scope {
   arm(trigger) {
     if (!this.signals.length) return this.page.say(false, "the scope has no signal: add one");
     this.armed = { do: "capture", ...this.setup(), trigger, pixels: this.plots.pixels() };
+    this.unheard = null;
     this.page.send(this.armed);
   }
 
@@ -178,6 +181,7 @@ export class Scope {
 
   takeState(message) {
     this.state = message.state;
+    if (this.isOn) this.unheard = null;
     const count = message.captures ? `, ${message.captures} capture${message.captures > 1 ? "s" : ""}` : "";
     const unsent = message.unsent ? `, ${message.unsent} of them not shown` : "";
     setText($("scope-state"), `${STATES[this.state] ?? this.state}${count}${unsent}`);
