@@ -202,7 +202,9 @@ def test_a_run_is_held_armed_stopped_and_another_one_may_follow(played, ann):
     assert not run.armed
     assert session.phase == Phase.STARTING
     assert "a run is active" in played.refused(ann, asked.Start, Why.STATE, token=token)
-    assert "before the start" in played.refused(ann, asked.Inject, Why.STATE, token=token, faults=[])
+    assert "before the start" in played.refused(
+        ann, asked.Inject, Why.STATE, token=token, faults=[]
+    )
     played.refused(ann, asked.Reset, Why.STATE, token=token)
     played.refused(ann, asked.Arm, Why.STATE, token=token, seconds=1.0)
     played.ask(ann, asked.Arm, token=token)
