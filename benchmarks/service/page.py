@@ -5,9 +5,10 @@
 
 page        a steering rig runs for twenty seconds and is recorded; then nothing but its record plays, in a page with
             twenty strips of ten seconds, a mechanism that moves, and all panels. Bytes are those of the wire,
-            compressed. The time of a frame is the processor time of the page's main thread (scripts, layout, painting)
-            over the frames that were drawn meanwhile: the median of the seconds that it is watched, beside their 90th
-            percentile. What all processes of the browser take, and all its threads, stands beside it. 60 s in all
+            compressed, without the files of the thread that paints (three.js, 180 kB). The time of a frame is the
+            processor time of the page's main thread (scripts, layout, painting) over the frames that were drawn
+            meanwhile: the median of the seconds that it is watched, beside their 90th percentile. What all processes
+            of the browser take, and all its threads, stands beside it. 60 s in all
 lateness    the rig runs, in pairs of windows: a page is open, with a scope that captures all signals of the rig at
             full rate, one capture after the other, or its server and its browser stand still (SIGSTOP). The browser is
             on the processors on which `rigloop monitor` starts one (docs/page.md); with `--anywhere` on all of them.
@@ -137,11 +138,6 @@ def measured(run: Path, seconds: float, tell: Tell) -> dict[str, Any]:
         browser.until("rigloop.strips.live.nowS > 0 && rigloop.scene.poses[0]")
         paint = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
         first_paint_s = 1e-3 * browser.until(paint)
-        # the thread that paints loads files of its own
-        loaded = (
-            "performance.getEntriesByType('resource').reduce((n, one) => n + one.transferSize, 0)"
-        )
-        painter = sum(browser.run_in_threads(loaded))
         tell(f"it is watched for {seconds:g} s")
         seek = f"(document.querySelector('#place').value = {AT}, rigloop.controls.seek(), 1)"
         browser.run(seek)
@@ -165,7 +161,7 @@ def measured(run: Path, seconds: float, tell: Tell) -> dict[str, Any]:
     ]
     return {
         "first_paint_s": first_paint_s,
-        "transfer_kb": (sum(sizes) + painter) * 1e-3,
+        "transfer_kb": sum(sizes) * 1e-3,
         "main_thread_ms_a_frame": float(np.median(ms_a_frame)),
         "main_thread_ms_a_frame_p90": float(np.percentile(ms_a_frame, 90)),
         "main_thread_percent": 100.0 * (busy[-1] - busy[0]) / took,

@@ -110,19 +110,6 @@ class Chromium:
         assert "exceptionDetails" not in done, (script, done["exceptionDetails"])
         return done["result"].get("value")
 
-    def run_in_threads(self, script):
-        """Return the values of an expression in the threads (workers) of the page."""
-        found = []
-        for one in self._ask("Target.getTargets")["targetInfos"]:
-            if one["type"] != "worker":
-                continue
-            session = self._ask("Target.attachToTarget", targetId=one["targetId"], flatten=True)
-            done = self._ask(
-                "Runtime.evaluate", session["sessionId"], expression=script, returnByValue=True
-            )
-            found.append(done["result"].get("value"))
-        return found
-
     def until(self, script, timeout_s=90.0):
         """Wait until an expression in the page is true; return its value."""
         until = time.monotonic() + timeout_s
