@@ -23,6 +23,7 @@ from codegen.formulations.stepping import (
     calls_of,
     inputs_of,
     integrator_text,
+    settle_routines,
     step_text,
 )
 from codegen.kernels.frozen import frozen
@@ -76,10 +77,7 @@ def over_tree(
     long = lengthened(tree) if tree.is_looped else None
     eq = equations(long.made if long else tree.made, options)
     own = [eq.hold_routine(), *nothing(), observe(eq), *_guide_forces(eq, tree)]
-    followed = eq.settle_assigns()
-    if followed:
-        own.append(Routine("settle", "states that forces follow, at the step's end", followed))
-        eq.arrays["since_part"] = 1
+    own += settle_routines(eq)
     loops = sweeps(eq, tree, long, own) if long else None
     routines = loops.routines() if loops else [*_unrolled(eq, tree), *own]
     routines.append(loops.unfold() if loops else unfold_routine(eq))

@@ -33,6 +33,7 @@ from codegen.formulations.stepping import (
     calls_of,
     inputs_of,
     integrator_text,
+    settle_routines,
     step_text,
 )
 from codegen.options.options import KernelOptions
@@ -67,11 +68,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         *nothing(),
         observe(eq),
     ]
-    followed = eq.settle_assigns()
-    if followed:
-        routines.append(Routine("settle", "states that forces follow, at the step's end", followed))
-        eq.arrays["since_part"] = 1
-    routines.append(unfold_routine(eq))
+    routines += [*settle_routines(eq), unfold_routine(eq)]
     eq.store_derived(routines)
     eq.arrays |= {
         "rhs": len(eq.q),

@@ -116,6 +116,14 @@ def ground(mechanism: Mechanism, options: KernelOptions, *, diagonal_first: bool
     return Ground(eq, factor, weigh, stabilisation(options), passes)
 
 
+def settle_routines(eq: Equations) -> list[Routine]:
+    """The routine of states that forces follow through the step, with room for its time; none without such states."""
+    if not (followed := eq.settle_assigns()):
+        return []
+    eq.arrays["since_part"] = 1
+    return [Routine("settle", "states that forces follow through the step, at its end", followed)]
+
+
 def stepped(on: Ground, derivative: Derivative, *, augments: bool = True) -> Program:
     """The program of a formulation with the integrator that the options name."""
     eq, options = on.eq, on.eq.options
@@ -124,7 +132,6 @@ def stepped(on: Ground, derivative: Derivative, *, augments: bool = True) -> Pro
         for n, key in enumerate(on.factor.weight_keys)
     ]
     position = eq.each(lambda i: eq.transposed(i, eq.phi_var, -1.0))
-    followed = eq.settle_assigns()
     limits = Limits([], [])
     near: list[Routine] = []
     if derivative.sees_singular:
@@ -153,10 +160,7 @@ def stepped(on: Ground, derivative: Derivative, *, augments: bool = True) -> Pro
         ),
         unfold_routine(eq),
     ]
-    if followed:
-        title = "states that forces follow through the step, at its end"
-        routines.append(Routine("settle", title, followed))
-        eq.arrays["since_part"] = 1
+    routines += settle_routines(eq)
     weighed = gain(eq)
     routines += weighed.routines
     eq.store_derived(routines)

@@ -55,6 +55,14 @@ class Inertia:
             plus(apply(back, alpha), apply(self.moving, a)),
         )
 
+    def changed(self, change: Callable[[Value, int, int], Value]) -> Inertia:
+        """Change each entry by its row and column, 0 to 2 for moments and turns, 3 to 5 for forces and slides."""
+        return Inertia(
+            symmetric(lambda i, j: change(self.turning[i][j], i, j)),
+            [[change(self.coupling[i][j], i, 3 + j) for j in range(3)] for i in range(3)],
+            symmetric(lambda i, j: change(self.moving[i][j], 3 + i, 3 + j)),
+        )
+
     def shifted(self, r: Vector) -> Inertia:
         """About a point from which this one is at r."""
         moved = _sum(self.coupling, _crossed(r, self.moving))
@@ -80,18 +88,14 @@ def without_joint(
         Stands where nothing is left.
     """
 
-    def less(value: Value, i: int, j: int, first: bool, second: bool) -> Value:
-        if gone(i, first) or gone(j, second):
+    left, right = (*on.moment, *on.force), (*gain.moment, *gain.force)
+
+    def less(value: Value, i: int, j: int) -> Value:
+        if gone(i % 3, i < 3) or gone(j % 3, j < 3):
             return zero
-        left = on.moment if first else on.force
-        right = gain.moment if second else gain.force
         return value - left[i] * right[j]
 
-    return Inertia(
-        symmetric(lambda i, j: less(of.turning[i][j], i, j, True, True)),
-        [[less(of.coupling[i][j], i, j, True, False) for j in range(3)] for i in range(3)],
-        symmetric(lambda i, j: less(of.moving[i][j], i, j, False, False)),
-    )
+    return of.changed(less)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from codegen.expressions.dag import Expr
-from codegen.spatial.algebra import Inertia, Value, Wrench, symmetric
+from codegen.spatial.algebra import Inertia, Value, Wrench
 from codegen.spatial.factors import Factor, backwards, factored, forwards
 from codegen.spatial.modes import Modes
 from codegen.spatial.node import NodeMotion
@@ -83,13 +83,8 @@ class Explicit(Whole):
             pairs = zip(scaled[k], self._right, strict=True)
             return graph.total((1.0, a * b) for a, b in pairs)
 
-        left = Inertia(
-            symmetric(lambda i, j: less(inertia.turning[i][j], i, j)),
-            [[less(inertia.coupling[i][j], i, 3 + j) for j in range(3)] for i in range(3)],
-            symmetric(lambda i, j: less(inertia.moving[i][j], 3 + i, 3 + j)),
-        )
         moment, force = (gained(0), gained(1), gained(2)), (gained(3), gained(4), gained(5))
-        return left, Wrench(plus(pull.moment, moment), plus(pull.force, force))
+        return inertia.changed(less), Wrench(plus(pull.moment, moment), plus(pull.force, force))
 
     def accelerations(self, alpha: Vector, a: Vector) -> list[Expr]:
         """Of the amplitudes, from those of the frame."""

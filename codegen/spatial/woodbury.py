@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from codegen.expressions.dag import Expr
-from codegen.spatial.algebra import Inertia, Matrix, Value, Wrench, skew, symmetric
+from codegen.spatial.algebra import Inertia, Matrix, Value, Wrench, skew
 from codegen.spatial.innovations import Hung
 from codegen.spatial.modes import Modes
 from codegen.system.vectors import Vector, plus
@@ -77,13 +77,8 @@ class Woodbury:
             kept = ((1.0, self._across[k][j] * driven[k]) for k in SIX)
             return graph.total([*pushed, *kept])
 
-        whole = Inertia(
-            symmetric(lambda i, j: left(inertia.turning[i][j], i, j)),
-            [[left(inertia.coupling[i][j], i, 3 + j) for j in range(3)] for i in range(3)],
-            symmetric(lambda i, j: left(inertia.moving[i][j], 3 + i, 3 + j)),
-        )
         moment, force = (gained(0), gained(1), gained(2)), (gained(3), gained(4), gained(5))
-        return whole, Wrench(plus(pull.moment, moment), plus(pull.force, force))
+        return inertia.changed(left), Wrench(plus(pull.moment, moment), plus(pull.force, force))
 
     def accelerations(self, alpha: Vector, a: Vector) -> list[Expr]:
         """Accelerations of the amplitudes, from those of the frame."""

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from codegen.analysis.file_coordinates import FileCoordinates
 from codegen.description.mechanism import Mechanism, MechanismError, load
 from codegen.equations.equations import LARGE
 from codegen.kernels.build import build_kernel
 from codegen.options.options import KernelOptions
-from codegen.particles.file_coordinates import FileCoordinates
 from codegen.pose.assembly import assemble
 from codegen.topology.motion import topology
 from codegen.tree.mechanism import no_tree

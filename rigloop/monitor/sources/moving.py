@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from codegen.analysis.file_coordinates import FileCoordinates
 from codegen.description.mechanism import MechanismError, load
 from codegen.kernels.build import build_kernel
 from codegen.kernels.toolchain import BuildError
 from codegen.kernels.verify import VerificationError
 from codegen.options.option_text import from_table
-from codegen.particles.file_coordinates import FileCoordinates
 from rig_configs.mistakes import ConfigError
 from rigloop.drawing.forces import drawn_forces
 from rigloop.drawing.places import sketch

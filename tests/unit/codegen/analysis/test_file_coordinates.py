@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from codegen.analysis.file_coordinates import FileCoordinates
 from codegen.description.mechanism import load
 from codegen.expressions.dag import evaluate
 from codegen.kernels.build import build_kernel
 from codegen.options.options import KernelOptions
-from codegen.particles.file_coordinates import FileCoordinates
 
 pytestmark = pytest.mark.slow
 
