@@ -27,7 +27,7 @@ def show(outcome: Outcome, console: Console) -> None:
     """Print size and error of each force, and the standard deviations that both filters state."""
     heads = [
         *words("force"),
-        *figures("RMS (N)", "one sample (N)", "error (N)", "%", "std (N)", "rigid (N)"),
+        *figures("RMS (N)", "one sample (N)", "error (N)", "%", "std (N)", "rigid std (N)"),
     ]
     shown: list[list[Cell]] = [
         [
@@ -40,11 +40,13 @@ def show(outcome: Outcome, console: Console) -> None:
     show_table(Table(heads, shown), console)
     first = outcome.refused.partition(";")[0]
     paragraph(
-        f"Errors are RMS from {SETTLED_S:g} s on, against a reference with 64 modes; at most {MOST_PERCENT:g} % "
-        "each. One sample: the noise of all gauges, in newtons of a force that lasts. "
-        f"NIS {outcome.nis:.2f} a sample, {outcome.step_us:.0f} µs a step. Rigid: what a rigid filter is left with "
-        f"after {SECONDS:g} s that began where the flexible one ends, and grows on; the gate refuses it: {first}. "
-        f"The gate is right in {outcome.gate_held} of {len(CASES)} cases.",
+        f"Errors are RMS values from {SETTLED_S:g} s on, against a reference with 64 modes; the limit is "
+        f"{MOST_PERCENT:g} % for each force. The column 'one sample' is the noise of one sample of all gauges, "
+        f"expressed as a constant force. The NIS is {outcome.nis:.2f} per sample, and a step takes "
+        f"{outcome.step_us:.0f} µs. The column 'rigid std' is the standard deviation that a rigid filter states "
+        f"{SECONDS:g} s after it started with the result of the flexible one; it continues to grow. The "
+        f"observability test refuses the rigid filter: {first}. That test decides correctly in {outcome.gate_held} "
+        f"of {len(CASES)} cases.",
         console,
     )
     lost = [f"{f.name}: {f.percent:.1f} % off" for f in outcome.forces if f.percent > MOST_PERCENT]
