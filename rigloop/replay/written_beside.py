@@ -18,7 +18,7 @@ ROOMS = 2  # one is filled while the other one is written
 
 
 class WrittenBeside:
-    """The records of some tasks, and rooms for their rows that take turns; leave it to know that all is written.
+    """The records of some tasks, and two rooms for their rows, which take turns. After the `with` block all is written.
 
     Parameters
     ----------
