@@ -4,6 +4,7 @@ import socket
 import stat
 import subprocess
 import sys
+import threading
 
 import pytest
 import zmq
@@ -44,6 +45,16 @@ def test_the_socket_is_for_its_owner_and_goes_with_the_service(home):
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
         assert local_socket.services() == ["lab"]
     assert not path.exists()
+
+
+def test_another_thread_ends_the_wait_for_letters_once(door):
+    done = threading.Event()
+    waiting = threading.Thread(target=lambda: (door.wait(60.0), done.set()), daemon=True)
+    waiting.start()
+    door.wake()
+    assert done.wait(10.0)
+    waiting.join()
+    door.wait(0.0)  # nothing of the wake is left: this would block if it were read again
 
 
 def test_a_folder_that_others_may_enter_is_refused(home):
