@@ -229,6 +229,11 @@ def count(value: float) -> int:
     return int(value) if 0 <= value <= LARGEST_WHOLE else 0
 
 
+def fault_code(value: float) -> int:
+    """Return a value that a block's step returned: it may be negative; what cannot be one is 0."""
+    return int(value) if -LARGEST_WHOLE <= value <= LARGEST_WHOLE else 0
+
+
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Everything about a run but its signals.
 
