@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -102,7 +103,8 @@ class Rig:
         ServiceError
             There is no such service, or it does not let this program in.
         """
-        if isinstance(to, str) and ("://" in to or ("/" not in to and not Path(to).is_dir())):
+        # isdir: False for whatever no file can be named; "" is no folder, and no name either
+        if isinstance(to, str) and ("://" in to or ("/" not in to and not os.path.isdir(to))):
             return cls._seated(ServiceSeat(to, rig, key, name))
         for _, table in tables():
             try:

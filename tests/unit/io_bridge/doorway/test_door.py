@@ -196,3 +196,18 @@ def test_a_large_answer_has_left_once_its_client_takes_it(door):
         raise AssertionError("answers to nobody are kept")
     nobody = Client("local", b"nobody")
     assert door.send_large(nobody, b"x") is None
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["tcp://", "tcp://lab", "tcp://lab:0", "tcp://lab:99999", "tcp://lab:1/x", "ipc://", "ipc://x.sock", "http://lab:1",
+     "ipc:///" + "x" * 107, "tcp://a b:1", "tcp://lab:1\n"],
+)  # fmt: skip
+def test_what_is_no_address_of_a_service_is_refused_before_a_key_is_asked_for(wrong):
+    with pytest.raises(DoorError, match="is no address of a service"):
+        local_socket.checked_endpoint(wrong)
+
+
+@pytest.mark.parametrize("right", ["tcp://127.0.0.1:9873", "tcp://[::1]:1", "ipc:///run/a.sock"])
+def test_addresses_of_services_are_taken(right):
+    assert local_socket.checked_endpoint(right) == right
