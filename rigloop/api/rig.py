@@ -103,7 +103,6 @@ class Rig:
         ServiceError
             There is no such service, or it does not let this program in.
         """
-        # isdir: False for whatever no file can be named; "" is no folder, and no name either
         if isinstance(to, str) and ("://" in to or ("/" not in to and not os.path.isdir(to))):
             return cls._seated(ServiceSeat(to, rig, key, name))
         for _, table in tables():
