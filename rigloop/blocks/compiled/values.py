@@ -105,15 +105,7 @@ def wiring_mistakes(
 def rate_mistakes(
     file: str, name: str, declaration: Declaration, table: Mapping[str, Any], period_s: float
 ) -> Iterator[Mistake]:
-    """Find parameters of a block beyond what a task of this period can show.
-
-    Parameters
-    ----------
-    file, name : str
-        Of the rig and the block.
-    table : mapping
-        Of the block; it has passed its schema.
-    """
+    """Find frequencies that a task of this period cannot show; arguments as of `value_mistakes`."""
     limit_hz = 0.5 / period_s
     for key, parameter in declaration.parameters.items():
         value = table.get(key, parameter.default)
