@@ -8,7 +8,8 @@ from io_bridge.logs.faults.clock import Clock
 from io_bridge.logs.faults.coarse import find_coarse
 from io_bridge.logs.faults.finding import Array, Found, runs
 from io_bridge.logs.faults.jumps import find_shifts, find_spikes, find_wraps
-from io_bridge.logs.faults.standing import Signal, find_blank, find_stuck, mask_of
+from io_bridge.logs.faults.signal import Signal
+from io_bridge.logs.faults.standing import find_blank, find_stuck, mask_of
 from io_bridge.logs.faults.steps import find_grid, find_quantum, measure_steps
 
 LARGEST_COUNT = 2.0**53
