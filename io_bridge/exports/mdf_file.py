@@ -16,7 +16,9 @@ from io_bridge.logs.formats.opened import extra
 
 VERSION = "4.11"
 ENDING = ".mf4"  # the library writes no other
-BLOCK_BYTES = 4 << 20  # of a data block, the most that other readers take; the library copies such parts the least
+BLOCK_BYTES = (
+    4 << 20
+)  # of a data block, the most that other readers take; the library copies such parts the least
 
 
 def write_mdf(measured: Measured, path: Path, advance: Advance) -> None:

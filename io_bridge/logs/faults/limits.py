@@ -1,12 +1,13 @@
 """Turns of a motion that a limit cuts off, told from a wheel that comes to rest.
 
 A motion that is cut off reaches the limit with speed: its distance from it grows evenly from the first sample on. A
-wheel that turns, or that a hand brings to rest, slows down before: that distance grows with the square of time or faster.
+wheel that turns, or that a hand brings to rest, slows down before: that distance grows with the square of time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -24,9 +25,7 @@ NOISE_OVER = 16  # samples before
 CLEAR_NOISE, BEYOND_NOISE = 6.0, 3.0  # times the noise, as well
 
 
-def find_clipped(
-    signal: Signal, steps: Steps, stretches: Sequence[tuple[int, int]]
-) -> list[Found]:
+def find_clipped(signal: Signal, steps: Steps, stretches: Sequence[tuple[int, int]]) -> list[Found]:
     """Find the stretches in which a motion is cut off.
 
     Parameters
@@ -40,7 +39,7 @@ def find_clipped(
     parts = np.r_[0, np.flatnonzero(steps.impossible) + 1, len(signal.raw)]
     extremes = [
         (float(np.min(signal.value[a:b])), float(np.max(signal.value[a:b])))
-        for a, b in zip(parts[:-1], parts[1:], strict=True)
+        for a, b in pairwise(parts)
     ]
     found: list[tuple[int, int]] = []
     others: list[tuple[int, int]] = []

@@ -19,7 +19,10 @@ def by_hand(hz, holds_s, ways_deg, move_s):
     at = 0.0
     for hold_s, way in zip(holds_s, ways_deg, strict=True):
         s = np.arange(1, round(move_s * hz) + 1) / round(move_s * hz)
-        angle += [at + way * s**3 * (10 - 15 * s + 6 * s * s), np.full(round(hold_s * hz), at + way)]
+        angle += [
+            at + way * s**3 * (10 - 15 * s + 6 * s * s),
+            np.full(round(hold_s * hz), at + way),
+        ]
         at += way
     return np.concatenate(angle)
 
@@ -45,7 +48,9 @@ def test_wheel_that_is_braked_evenly_to_rest_is_no_limit():
     # a bang-bang way: full acceleration, full braking, and a rest
     s = np.linspace(0.0, 1.0, 40)
     way = np.where(s < 0.5, 2 * s * s, 1 - 2 * (1 - s) ** 2)
-    value = np.concatenate([120 * way, np.full(60, 120.0), 120 - 200 * way, np.full(70, -80.0), -80 + 80 * way])
+    value = np.concatenate(
+        [120 * way, np.full(60, 120.0), 120 - 200 * way, np.full(70, -80.0), -80 + 80 * way]
+    )
     assert found(np.round(np.tile(value, 3), 1), 100.0) == []
 
 
