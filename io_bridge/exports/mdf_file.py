@@ -16,6 +16,9 @@ from io_bridge.logs.formats.opened import extra
 
 VERSION = "4.11"
 ENDING = ".mf4"  # the library writes no other
+BLOCK_BYTES = (
+    4 << 20
+)  # of a data block, the most that other readers take; the library copies such parts the least
 
 
 def write_mdf(measured: Measured, path: Path, advance: Advance) -> None:
@@ -25,13 +28,15 @@ def write_mdf(measured: Measured, path: Path, advance: Advance) -> None:
     """
     asammdf = extra("asammdf", path, "written")
     with asammdf.MDF(version=VERSION) as mdf:
+        mdf.configure(write_fragment_size=BLOCK_BYTES)
         utc_ns = measured.utc_ns or 0
         mdf.header.start_time = datetime.fromtimestamp(utc_ns // NS, UTC)
         mdf.header.abs_time = utc_ns  # the date above has no nanoseconds
         mdf.header.description = json.dumps(dict(measured.facts))
         for index, group in enumerate(measured.groups):
             is_first = True
-            for t_ns, values in group.parts():
+            most_rows = BLOCK_BYTES // (8 * (1 + len(group.paths)))
+            for t_ns, values in group.parts(most_rows=most_rows):
                 stamps = t_ns * 1e-9
                 if is_first:
                     channels = [

@@ -58,22 +58,28 @@ class Group:
         """All times, as an array of its own."""
         return np.array(self.rows[TIME_FIELD])
 
-    def parts(self, of: Sequence[int] | None = None) -> Iterator[tuple[Times, Array]]:
+    def parts(
+        self, of: Sequence[int] | None = None, most_rows: int | None = None
+    ) -> Iterator[tuple[Times, Array]]:
         """Yield times and values of some rows after the other, shape (n,) and (n, number of signals).
 
         Parameters
         ----------
         of : sequence of int, optional
             Only these of `paths`, by their numbers.
+        most_rows : int, optional
+            At once, where a format has a size of its own; never more than 16 MiB of the record.
         """
-        size = max(1, PART_BYTES // self.rows.dtype.itemsize)
+        size = PART_BYTES // self.rows.dtype.itemsize
+        size = max(1, size if most_rows is None else min(size, most_rows))
         for first in range(0, len(self), size):
             yield self.part(slice(first, first + size), of)
 
     def part(self, which: slice | Times, of: Sequence[int] | None = None) -> tuple[Times, Array]:
         """Return times and values of some rows."""
         names = self.rows.dtype.names or ()
-        columns = [names.index(path) for path in self.paths]
+        place = {name: k for k, name in enumerate(names)}
+        columns = [place[path] for path in self.paths]
         if of is not None:
             columns = [columns[k] for k in of]
         rows = np.ascontiguousarray(self.rows[which])

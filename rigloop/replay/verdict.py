@@ -160,15 +160,16 @@ def conclude_what_if(
     (folder / DIFFERENCES).write_bytes(
         msgspec.json.format(msgspec.json.encode({"changed": changed, "comparison": found}))
     )
+    firsts = found.firsts
     figures = [
         ("run", run.name, f"{duration_s:.2f} s"),
         *((f"change {n}", words, "") for n, words in enumerate(changed, 1)),
         ("compared", f"{found.values}", f"values of {found.signals} signals"),
-        ("equal", f"{found.signals - len(found.differences)}", "signals, bit for bit"),
-        *(_told(difference) for difference in found.differences[:MOST_TOLD]),
+        ("equal", f"{found.signals - len(firsts)}", "signals, bit for bit"),
+        *(_told(difference) for difference in firsts[:MOST_TOLD]),
         *speed_rows(duration_s, pace),
     ]
-    left = len(found.differences) - MOST_TOLD
+    left = len(firsts) - MOST_TOLD
     told = [f"{left} more signals differ: {folder / DIFFERENCES} has all"] if left > 0 else []
     return Outcome(not bad, bad or notes[:1], str(folder), figures, [*told, *notes[1:]])
 

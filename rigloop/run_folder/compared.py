@@ -48,6 +48,14 @@ class Comparison(msgspec.Struct, frozen=True):
         """True: something was compared, and every bit of it is the same."""
         return self.values > 0 and not self.differences
 
+    @property
+    def firsts(self) -> list[Difference]:
+        """One difference of each signal, though the records of several tasks may have it: the first."""
+        found: dict[str, Difference] = {}
+        for difference in self.differences:
+            found.setdefault(difference.path, difference)
+        return [*found.values()]
+
     def words(self) -> str:
         """Return it in one sentence; "bit for bit" is said of what was compared only."""
         if not self.values:
@@ -56,7 +64,7 @@ class Comparison(msgspec.Struct, frozen=True):
             return f"equal bit for bit: {self.values} values of {self.signals} signals"
         first = self.differences[0]
         return (
-            f"{len({d.path for d in self.differences})} of {self.signals} signals differ, first {first.path} "
+            f"{len(self.firsts)} of {self.signals} signals differ, first {first.path} "
             f"at {first.first_t_s:g} s (cycle {first.first_row} of {first.task})"
         )
 

@@ -1,6 +1,7 @@
 """A recorded live run, stepped again: the same bits, or the first that is not."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -82,6 +83,11 @@ def test_a_what_if_lists_what_differs_and_from_when_on(rigloop, good_run, tmp_pa
     )  # fmt: skip
     outcome = json.loads(done.stdout)
     assert "signals differ, first wheel/" in outcome["reasons"][0], done.stderr
+    figures = {name: (figure, words) for name, figure, words in outcome["figures"]}
+    differ, compared = re.findall(r"\d+", outcome["reasons"][0])[:2]
+    # a signal that two tasks record is one signal
+    assert figures["compared"][1] == f"values of {compared} signals"
+    assert int(figures["equal"][0]) == int(compared) - int(differ)
     told = json.loads((Path(outcome["folder"]) / "differences.json").read_text())
     assert told["changed"] == ["blocks.wheel.bandwidth_rad_s=250"]
     differing = {d["path"]: d for d in told["comparison"]["differences"]}

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from io_bridge.logs.faults.clock import Clock
+from io_bridge.logs.faults.clock import MISSING, Clock
 from io_bridge.logs.faults.coarse import find_coarse
 from io_bridge.logs.faults.finding import Array, Found, runs
 from io_bridge.logs.faults.jumps import find_shifts, find_spikes, find_wraps
-from io_bridge.logs.faults.standing import Signal, find_blank, find_stuck, mask_of
+from io_bridge.logs.faults.signal import Signal
+from io_bridge.logs.faults.standing import find_blank, find_stuck, mask_of
 from io_bridge.logs.faults.steps import find_grid, find_quantum, measure_steps
 
 LARGEST_COUNT = 2.0**53
 LEAST_SAMPLES = 10
-BLIND_PERIODS = 1.5
 MAX_ACCELERATION_RAD_S2 = 1000.0  # more than a hand or a drive gives a steering wheel
 MOST_TORN_RAD = 0.01
 LEAST_OF_RANGE = 0.005
@@ -91,7 +91,7 @@ def signal_of(
     periods[1:] -= untold[:-1]
     # a polled or bunched stamp says little of the time at which the encoder was read
     periods = np.maximum(
-        np.where(periods > BLIND_PERIODS + clock.jitters * 2.0, periods, 1.0), missing + 1.0
+        np.where(periods > MISSING + clock.jitters * 2.0, periods, 1.0), missing + 1.0
     )
     return Signal(raw, unwrapped, periods, float(np.min(grid)), grid[at], span, is_count)
 

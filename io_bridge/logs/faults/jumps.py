@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from io_bridge.logs.faults.finding import Found
-from io_bridge.logs.faults.standing import Signal
+from io_bridge.logs.faults.signal import Signal
 from io_bridge.logs.faults.steps import Steps
 
 LONGEST_SPIKE = 12  # samples

@@ -3,46 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
-from io_bridge.logs.faults.finding import Array, Found, Mask, Rows
+from io_bridge.logs.faults.finding import Found, Mask, Rows
+from io_bridge.logs.faults.limits import LEAST_CLIPPED, find_clipped
+from io_bridge.logs.faults.signal import DEAD_QUANTA, SLOPE_OVER, Signal, slope, stops_dead
 from io_bridge.logs.faults.steps import Steps
 
 LEAST_STUCK = 5
 SHORT = 20  # samples in which a wheel that moves goes on
 LEAST_BLANK = 5  # where only one end is a jump
-SLOPE_OVER = 8  # samples that say how fast the wheel was
 SHORT_SLOPE = 3  # or how fast just then
 GONE_QUANTA = 6.0  # that a moving wheel would have gone meanwhile
-CLIPPED_QUANTA = 4.0
-DEAD_QUANTA = 3.0  # of each of the steps beside a stretch that begins or ends at full speed
 ONES = {2.0**b - 1.0 for b in range(8, 54)}
 LOWEST = {-(2.0 ** (b - 1)) for b in (8, 16, 24, 32, 64)}
-LEAST_CLIPPED = 4
-LEAST_KNOWN = 8  # at a limit that another stretch showed
-AROUND, FAR_AROUND = 30, 100  # samples beside a limit, none of them beyond it
-FAST_QUANTA = 3.0  # a sample
 LEAST_LAST = 20  # to the end of the log
 CATCHES_UP = 4.0  # times what the wheel went at the speed beside
-
-
-@dataclass(frozen=True)
-class Signal:
-    """A signal by its good samples.
-
-    `raw` is as logged, `value` unwrapped, `quantum` its smallest step, `grid` that at
-    each sample, `span` what its counter repeats after (0: never).
-    """
-
-    raw: Array
-    value: Array
-    periods: Array
-    quantum: float
-    grid: Array
-    span: float
-    is_count: bool
 
 
 def find_blank(signal: Signal, steps: Steps) -> list[Found]:
@@ -82,18 +59,11 @@ def find_stuck(signal: Signal, steps: Steps) -> list[Found]:
     for begin, end, came, went in _stretches(signal, steps, _may_be_stuck):
         if len(signal.raw) - (end - begin) >= SLOPE_OVER:
             one = _stuck(signal, steps, begin, end, came, went)
-            one = one or _clipped(signal, begin, end, came, went)
             if one:
                 found.append(one)
             elif not came and not went:
                 others.append((begin, end))
-    # at a limit that is known, a motion may come to it slowly
-    limits = {float(signal.raw[one.first]) for one in found if one.kind == "saturation"}
-    found += [
-        Found("saturation", begin, end - 1, f"{end - begin} samples at {signal.raw[begin]:.10g}")
-        for begin, end in others
-        if signal.raw[begin] in limits and end - begin >= LEAST_KNOWN
-    ]
+    found += find_clipped(signal, steps, others)
     return sorted(found, key=lambda one: one.first)
 
 
@@ -121,7 +91,7 @@ def _may_be_blank(signal: Signal, begin: Rows, end: Rows, went: Mask) -> Mask:
 
 
 def _may_be_stuck(signal: Signal, begin: Rows, end: Rows, went: Mask) -> Mask:
-    # a jump at its end, full speed before it, or a turn of the motion: what `_stuck` and `_clipped` ask first
+    # a jump at its end, full speed before it, or a turn of the motion: what `_stuck` and `find_clipped` ask first
     size = np.r_[0.0, np.diff(signal.value), 0.0]
     into, out = size[begin], size[end]
     fast = np.abs(into) >= DEAD_QUANTA * signal.grid[begin]
@@ -152,12 +122,12 @@ def _blank(
     length = end - begin
     if came and went:
         jumps = signal.value[end] - signal.value[begin - 1]
-        before, after = _slope(signal.value, begin, -1), _slope(signal.value, end, 1)
+        before, after = slope(signal.value, begin, -1), slope(signal.value, end, 1)
         gone = abs(jumps - 0.5 * (before + after) * (length + 1))
         unsure = abs(before - after) + 0.5 * max(abs(before), abs(after))
         # a speed that changes beside the stretch does so within it
-        unsure += abs(before - _slope(signal.value, begin, -1, SHORT_SLOPE))
-        unsure += abs(after - _slope(signal.value, end, 1, SHORT_SLOPE))
+        unsure += abs(before - slope(signal.value, begin, -1, SHORT_SLOPE))
+        unsure += abs(after - slope(signal.value, end, 1, SHORT_SLOPE))
         slack = unsure * (length + 1) + 2.0 * min(steps.limit[begin - 1], steps.limit[end - 1])
         return kind if gone <= slack or length < LEAST_BLANK else "loss of power"
     if length < LEAST_BLANK:
@@ -167,10 +137,10 @@ def _blank(
     if came:
         # zero by a jump, and from there on gently: a reset of a wheel at rest, or no power and then a new count
         over = min(length, SHORT)
-        moving = abs(_slope(signal.value, begin, -1)) * over >= GONE_QUANTA * float(
+        moving = abs(slope(signal.value, begin, -1)) * over >= GONE_QUANTA * float(
             signal.grid[begin]
         )
-        leaves = abs(_slope(signal.value, end, 1)) * over >= GONE_QUANTA * float(signal.grid[begin])
+        leaves = abs(slope(signal.value, end, 1)) * over >= GONE_QUANTA * float(signal.grid[begin])
         return "loss of power" if moving and leaves and length >= 2 * LEAST_BLANK else ""
     return kind
 
@@ -183,9 +153,9 @@ def _stuck(
         return None
     quantum = float(signal.grid[begin])
     # a motion that stops dead looks like a jump into its last value, by a step like those before it
-    dead_in = _dead(signal, begin, -1)
-    before = _slope(signal.value, begin, -1) if begin > 1 and (dead_in or not came) else 0.0
-    after = _slope(signal.value, end, 1) if end < n - 1 else 0.0
+    dead_in = stops_dead(signal, begin, -1)
+    before = slope(signal.value, begin, -1) if begin > 1 and (dead_in or not came) else 0.0
+    after = slope(signal.value, end, 1) if end < n - 1 else 0.0
     samples = f"{length} samples of one value"
     if went:
         jump = float(signal.value[end] - signal.value[end - 1])
@@ -199,7 +169,7 @@ def _stuck(
         ):
             return Found("stuck", begin + 1, end - 1, f"{samples}, then a jump", jump)
         return None
-    dead_out = _dead(signal, end, 1) if end < n else False
+    dead_out = stops_dead(signal, end, 1) if end < n else False
     if dead_in and dead_out and before * after > 0.0 and not came:
         return Found(
             "stuck", begin + 1, end - 1, f"{samples} between motion that stops and starts at once"
@@ -207,73 +177,6 @@ def _stuck(
     if dead_in and end == n and length >= LEAST_LAST:
         return Found("stuck", begin + 1, end - 1, f"{samples} to the end, after a motion")
     return None
-
-
-def _clipped(signal: Signal, begin: int, end: int, came: bool, went: bool) -> Found | None:
-    # a turn of the motion that is cut off, or its end
-    n, length = len(signal.raw), end - begin
-    if came or went or begin < 3 or length < LEAST_CLIPPED:
-        return None
-    value = signal.raw[begin]
-    # a fast motion that is cut off is known by itself, a slow one may have come to rest
-    speed = abs(_slope(signal.value, begin, -1)) if begin > 1 else 0.0
-    is_fast = speed >= FAST_QUANTA * float(signal.grid[begin])
-    around = max(AROUND, length // 2) if is_fast else max(FAR_AROUND, 4 * length)
-    beside = signal.raw[max(0, begin - around) : end + around]
-    if value not in (float(np.max(beside)), float(np.min(beside))):
-        return None
-    sign = 1.0 if value == float(np.max(beside)) else -1.0
-    into = sign * _slope(signal.value, begin, -1, max(3, length // 2))
-    if end >= n - 3 and not _dead(signal, begin, -1):
-        return None
-    out = -sign * _slope(signal.value, end, 1, max(3, length // 2)) if end < n - 3 else into
-    if min(into, out) <= 0.0:
-        return None
-    # a parabola with these slopes at its ends would go so much further
-    beyond = min(into, out) * length / 4.0
-    noise = (
-        float(np.median(np.abs(np.diff(signal.value[max(0, begin - 16) : begin], 2))))
-        if begin > 18
-        else 0.0
-    )
-    return (
-        Found("saturation", begin, end - 1, f"{length} samples at {value:.10g}")
-        if beyond >= CLIPPED_QUANTA * signal.grid[begin] + 3.0 * noise
-        and _is_flat_end(signal, begin, end)
-        else None
-    )
-
-
-def _is_flat_end(signal: Signal, begin: int, end: int) -> bool:
-    # the last steps before the limit are as large as those further away: a turn slows down before it
-    length = end - begin
-    near = abs(_slope(signal.value, begin, -1, min(max(3, length // 8), 12)))
-    far = abs(_slope(signal.value, begin, -1, min(max(6, length // 2), 60)))
-    return near >= 0.35 * far
-
-
-def _dead(signal: Signal, at: int, way: int) -> bool:
-    # full speed right beside the stretch: the last steps are all large, of one sign and alike
-    first = max(0, at - 5 if at >= 1 else 0) if way < 0 else at
-    beside = np.diff(signal.value[first : at + (1 if way < 0 else 5)])
-    if len(beside) < 4:
-        return False
-    least = DEAD_QUANTA * float(signal.grid[min(at, len(signal.grid) - 1)])
-    one_way = bool(np.all(beside > 0) or np.all(beside < 0))
-    return (
-        one_way
-        and float(np.min(np.abs(beside))) >= least
-        and float(np.ptp(beside)) < 0.7 * float(np.max(np.abs(beside)))
-    )
-
-
-def _slope(value: Array, at: int, way: int, over: int = SLOPE_OVER) -> float:
-    # a sample, before or after an edge
-    if way < 0:
-        first = max(0, at - 1 - over)
-        return float(value[at - 1] - value[first]) / max(1, at - 1 - first) if at > 1 else 0.0
-    last = min(len(value) - 1, at + over)
-    return float(value[last] - value[at]) / max(1, last - at) if at < len(value) - 1 else 0.0
 
 
 def _ways(came: bool, went: bool) -> str:

@@ -24,6 +24,7 @@ NETWORK = (
     (0, 1), (2, 3), (4, 5), (6, 7), (0, 2), (1, 3), (4, 6), (5, 7), (1, 2), (5, 6), (0, 4), (3, 7),
     (1, 5), (2, 6), (1, 4), (3, 6), (2, 4), (3, 5), (3, 4),
 )  # fmt: skip
+GOES_ON = 2.0  # times what the steps differ on one side, where there is no other: the motion goes on as it changed
 CHANGES_SHARE = 0.35  # of the change of speed beside a step, which it may have as well
 CURVED = 1.5  # times what is off a smooth curve: the peak of a fast motion is on it
 ALIKE = 0.5  # of the smallest steps, if they are those of an encoder
@@ -75,6 +76,7 @@ def measure_steps(value: Array, periods: Array, grid: Array) -> Steps:
         return Steps(size, zeros, zeros, np.full(n, np.inf))
     rate = size / np.maximum(periods, 1.0)
     low, high, middle, spare = _beside(rate)
+    _spare_beside_gaps(rate, periods, spare)
     excess = np.maximum(np.maximum(rate - high, low - rate) - spare, 0.0)
     excess = np.fmin(excess, CURVED * _off_cubic(rate))
     local = _local_scale(excess)
@@ -112,9 +114,19 @@ def _beside(rate: Array) -> tuple[Array, Array, Array, Array]:
         there = len(few)
         low[i], high[i] = few[min(1, there - 1)], few[max(there - 2, 0)]
         middle[i] = 0.5 * (few[(there - 1) // 2] + few[there // 2])
-        # at an end of the log the motion may go on as it changed
-        spare[i] = few[-1] - few[0]
+        spare[i] = GOES_ON * (few[-1] - few[0])
     return low, high, middle, spare
+
+
+def _spare_beside_gaps(rate: Array, periods: Array, spare: Array) -> None:
+    # across a long gap the motion changed: a step beside it is compared with those on its own side
+    n = len(rate)
+    for gap in np.flatnonzero(periods > BESIDE).tolist():
+        left, right = rate[max(0, gap - BESIDE) : gap], rate[gap + 1 : gap + 1 + BESIDE]
+        for first, side in ((max(0, gap - BESIDE), left), (gap + 1, right)):
+            if len(side) > 1:
+                here = slice(first, min(n, first + len(side)))
+                spare[here] = np.maximum(spare[here], GOES_ON * float(np.ptp(side)))
 
 
 def in_order(values: Sequence[Array]) -> list[Array]:

@@ -14,6 +14,7 @@ from io_bridge.logs.formats.cdr import LONGEST, decoded_columns, leaves_of
 from io_bridge.logs.formats.opened import extra
 from io_bridge.logs.formats.parquet import STAMP_PARTS, read_parquet, stamped
 from io_bridge.logs.formats.table import (
+    MOST_BYTES,
     MOST_CELLS,
     MOST_COLUMNS,
     Array,
@@ -61,6 +62,7 @@ def read_mcap(path: Path) -> list[Table]:
     reading = extra("mcap.reader", path)
     topics: dict[str, _Topic] = {}
     others: set[str] = set()
+    size = 0
     with path.open("rb") as file:
         reader = reading.make_reader(file)
         messages = reader.iter_messages(log_time_order=False)
@@ -77,6 +79,10 @@ def read_mcap(path: Path) -> list[Table]:
                 topic = topics[channel.topic] = _Topic(form[0], definition)
             topic.stamps.append(message.publish_time)
             topic.messages.append(message.data)
+            size += len(message.data)
+            if size > MOST_BYTES:
+                most = f"{MOST_BYTES >> 20} MiB, which is the most that is read"
+                raise LogError(f"mcap: its messages unpack to more than {most}")
     if not topics and others:
         raise LogError(
             f"mcap: messages must be JSON, or CDR with a ros2msg definition; found {', '.join(sorted(others))[:200]}"

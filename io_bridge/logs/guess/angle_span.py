@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from io_bridge.logs.guess.beside import GRIDS
+
 Array = NDArray[np.float64]
 
 LEAST_SPAN = 64
@@ -26,6 +28,7 @@ def guess_span(values: Array, hints: tuple[float, ...] = ()) -> float:
     usual = float(np.percentile(np.abs(step), 95.0)) if len(step) else 0.0
     spans = [h for h in hints if h >= LEAST_SPAN]
     spans += [2.0**b for b in range(8, 54)]
+    spans += [float(grid) for grid in GRIDS if high < grid <= high + 3.0 * usual + 3.0]
     spans += _spans_of_jumps(step, high)
     for span in spans:
         for bottom in (0.0, -span / 2.0):
@@ -37,7 +40,7 @@ def guess_span(values: Array, hints: tuple[float, ...] = ()) -> float:
             rest = np.abs(step[over] - np.sign(step[over]) * span)
             slack = 3.0 * usual + 3.0 if usual < 0.2 * span else 0.4 * span
             fits = rest <= slack
-            named = span in hints or np.log2(span) == np.rint(np.log2(span))
+            named = span in hints or span in GRIDS or np.log2(span) == np.rint(np.log2(span))
             # a single jump to zero is a wrap only from where a counter ends
             at_end = min(bottom + span - 1.0 - high, low - bottom) < 0.02 * span
             least = 1 if named and at_end else 3

@@ -38,6 +38,10 @@ def test_a_signal_in_the_records_of_two_tasks_is_one_signal():
     other = {task: record([0], a=[2.0], b=[1.0]) for task in ("fast", "slow")}
     found = compare(one, other)
     assert [d.task for d in found.differences] == ["fast", "slow"]
+    assert [(d.path, d.task) for d in found.firsts] == [("a", "fast")]
+    other["fast"]["b"], other["slow"]["b"] = 3.0, 4.0
+    both = compare(one, other).firsts
+    assert [(d.path, d.task) for d in both] == [("a", "fast"), ("b", "fast")]
     assert found.words() == "1 of 2 signals differ, first a at 0 s (cycle 0 of fast)"
 
 

@@ -159,3 +159,26 @@ def test_motion_that_stops_dead_and_goes_on_elsewhere_is_stuck():
     value = 120.0 * np.sin(2.0 * times(hz=200.0)).round(3)
     value[300:366] = value[299]
     assert found(value, times(hz=200.0), span=0.0, turn=360.0) == [("stuck", 300, 365)]
+
+
+def test_stamp_that_is_late_by_less_than_a_sample_makes_no_jump():
+    # the encoder was read in time; only the logger's clock came late
+    t = times(12.0, 125.0)
+    value = np.round(6.7 * t + 0.3 * np.sin(2.0 * t), 6)
+    t[[300, 700, 1100]] += 0.6 / 125.0
+    assert found(value, t, span=0, turn=TURN) == []
+
+
+def test_quick_turns_beside_a_stretch_of_zeros_are_no_jumps():
+    t = times(30.0, 125.0)
+    value = np.floor(2.0**19 * (3.0 * np.sin(10.0 * t) + 4.0))
+    value[2584:2602] = 0
+    assert found(value, t, span=0, turn=2.0**22) == [("all zeros", 2584, 2601)]
+
+
+@pytest.mark.parametrize("last", [5, 11, 12, 13])
+def test_log_that_ends_in_a_quick_move_has_no_jump_there(last):
+    s = (np.arange(15) + 0.3) * 0.02 / 0.3
+    way = 300.0 * s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
+    value = np.round(np.concatenate([np.zeros(600), way[:last]]), 2)
+    assert found(value, np.arange(len(value)) / 50.0, span=0, turn=360.0) == []

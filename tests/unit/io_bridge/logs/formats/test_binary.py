@@ -105,6 +105,25 @@ def test_lists_and_stamps_of_json_messages_are_columns(tmp_path):
     np.testing.assert_allclose(table.numbers["position.0"], 0.1 * np.arange(20))
 
 
+def test_messages_that_unpack_to_more_than_is_read_are_refused(tmp_path, monkeypatch):
+    writer = pytest.importorskip("mcap.writer")
+    from io_bridge.logs.formats import binary
+    from io_bridge.logs.formats.table import LogError
+
+    path = tmp_path / "bomb.mcap"
+    with path.open("wb") as file:
+        bag = writer.Writer(file)
+        bag.start()
+        channel = bag.register_channel("/joints", "json", 0)
+        for k in range(20):
+            bag.add_message(channel, k, b'{"angle_rad": 1, "x": "' + 1000 * b"x" + b'"}', k)
+        bag.finish()
+    assert len(binary.read_mcap(path)[0].row) == 20
+    monkeypatch.setattr(binary, "MOST_BYTES", 10_000)
+    with pytest.raises(LogError, match="messages unpack to more than"):
+        binary.read_mcap(path)
+
+
 def test_signals_of_a_scope_are_named_by_their_labels(tmp_path):
     io = pytest.importorskip("scipy.io")
     from io_bridge.logs.formats.binary import read_mat

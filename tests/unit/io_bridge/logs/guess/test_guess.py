@@ -69,6 +69,19 @@ def test_span_of_a_counter_and_no_span_of_one_that_is_reset():
     assert guess_span(reset) == 0.0
 
 
+@pytest.mark.parametrize("span", [10_000, 152_000, 4096])
+@pytest.mark.parametrize("way", [1, -1])
+def test_one_wrap_of_a_usual_encoder_gives_its_span(span, way):
+    going = -way * 2000 + way * np.arange(4000) * 1.3
+    assert guess_span(np.floor(going) % span) == span
+
+
+def test_one_reset_from_any_other_count_gives_no_span():
+    turning = np.floor(np.arange(4000) * 1.3)
+    turning[3000:] -= turning[3000]
+    assert guess_span(turning) == 0.0
+
+
 def test_angle_and_torque_without_any_name():
     noise = np.random.default_rng(0).standard_normal(2000)
     found = guess(column_1=T, column_2=np.round(noise, 3), column_3=np.rint(1e4 * SWING))
