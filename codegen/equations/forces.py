@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from codegen.expressions.dag import Expr
 from codegen.expressions.elimination import Entries
 from codegen.expressions.emit import Assign
@@ -28,12 +30,14 @@ def settle(system: System) -> list[Assign]:
     ]
 
 
-def force_tangent(system: System) -> list[tuple[int, int, Expr, Expr]]:
-    """Symmetrised damping -dQ/dqd and stiffness -dQ/dq, upper triangle."""
+def force_tangent(
+    system: System, forces: Mapping[int, Expr] | None = None
+) -> list[tuple[int, int, Expr, Expr]]:
+    """Symmetrised damping -dQ/dqd and stiffness -dQ/dq, upper triangle; `forces` takes the place of all."""
     graph = system.graph
     damping: Entries = {}
     stiffness: Entries = {}
-    for i, value in system.force.items():
+    for i, value in (system.force if forces is None else forces).items():
         inside = set(graph.variables(value))
         for c in system.coordinates:
             key = (min(i, c.index), max(i, c.index))

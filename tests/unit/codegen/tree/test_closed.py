@@ -11,7 +11,7 @@ SLOW = pytest.mark.slow
 
 
 @pytest.mark.parametrize(("name", "count"), [
-    ("slider_crank", 2), ("governor", 4), ("steering_rack", 11),
+    ("slider_crank", 2), ("governor", 4), ("steering_rack", 5),
     pytest.param("four_bar", 3, marks=SLOW), pytest.param("bricard", 5, marks=SLOW),
     pytest.param("squeezer", 7, marks=SLOW),
 ])  # fmt: skip
