@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from codegen.description.mechanism import Mechanism
@@ -147,7 +148,7 @@ class Equations:
         rhs = self.each(lambda i: [*(more(i) if more else []), *self.transposed(i, y, -1.0)])
         return [*stored, *self.per_coordinate("w->rhs", rhs)]
 
-    @property
+    @cached_property
     def moves(self) -> bool:
         """Return whether the mass matrix depends on the pose, as over joint coordinates."""
         return mass_moves(self.system)
@@ -394,7 +395,10 @@ def _written(eq: Equations) -> dict[int, RowSlopes]:
 def _second_rate(eq: Equations, r: int, moving: dict[Expr, Expr]) -> Expr:
     """Second time derivative of row `r` minus phi_q qdd."""
     graph, value = eq.graph, eq.phi[r]
+    turning = {v for e in trigonometric([value]) for v in graph.variables(e)}
     for i in eq.rows[r]:
+        if eq.q[i] not in turning:
+            continue
         slope = graph.diff(value, eq.q[i])
         # a row that measures an angle is a sum of its sines and cosines: d2 phi / d angle2 = -phi
         if folded(graph.total([(1.0, graph.diff(slope, eq.q[i])), (1.0, value)])).is_zero:
