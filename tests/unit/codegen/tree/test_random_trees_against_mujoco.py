@@ -1,4 +1,4 @@
-"""Random trees of hinges, slides, balls and free bodies accelerate as in MuJoCo, at equal states far from the built pose."""
+"""Random trees of hinges, slides and balls accelerate as in MuJoCo, at equal states far from the built pose."""
 
 import numpy as np
 import pytest
