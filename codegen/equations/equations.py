@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from codegen.description.mechanism import Mechanism
-from codegen.equations.forces import force_tangent, hold, settle
+from codegen.equations.forces import hold, scaled_tangent, settle
 from codegen.equations.precomputed import parameter_only, trigonometric
 from codegen.equations.presolve import Presolved, presolve
 from codegen.equations.program import Program, Routine
@@ -194,18 +194,11 @@ class Equations:
 
     def tangent(self, rate_weight: float) -> Entries:
         """Scaled slopes of the forces, those over rates times a weight: symmetrised, the upper triangle."""
-        given = self.system.tangent
-        if self.moves and given is not None:
-            # sums that entries share stay shared
-            return {key: e / self.unit for key, e in given(rate_weight).items()}
-        return {
-            (i, j): folded(rate_weight * damping + stiffness, 1.0 / self.unit)
-            for i, j, damping, stiffness in force_tangent(self.system)
-        }
+        return scaled_tangent(self.system, rate_weight, 1.0 / self.unit, moves=self.moves)
 
-    def tidied(self, e: Expr) -> Expr:
+    def tidied(self, e: Expr, factor: float = 1.0) -> Expr:
         """An expression in its cheapest form; over joints as it is, so that shared sums stay shared."""
-        return e if self.moves else folded(e)
+        return factor * e if self.moves else folded(e, factor)
 
     def hold_routine(self) -> Routine:
         title = "internal states of forces, and what they hold for the step"
@@ -419,11 +412,7 @@ def _add_dynamics(eq: Equations) -> None:
         if a != b:
             eq.in_mass[b].append(((a, b), a))
     keys = sorted(i for i, e in system.force.items() if not e.is_zero)
-    if eq.moves:
-        # sums that forces share stay shared
-        eq.exact_force = {i: system.force[i] / eq.unit for i in keys}
-    else:
-        eq.exact_force = {i: folded(system.force[i], 1.0 / eq.unit) for i in keys}
+    eq.exact_force = {i: eq.tidied(system.force[i], 1.0 / eq.unit) for i in keys}
     eq.force = [
         graph.var(f"force {i}") if i in eq.exact_force else graph.zero for i in range(len(eq.q))
     ]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from codegen.expressions.dag import Expr
 from codegen.expressions.elimination import Entries
 from codegen.expressions.emit import Assign
+from codegen.expressions.folding import folded
 from codegen.system.system import System
 
 
@@ -28,6 +29,22 @@ def settle(system: System) -> list[Assign]:
         for number, internal in enumerate(system.internals)
         if internal.var in system.followed
     ]
+
+
+def scaled_tangent(system: System, rate_weight: float, factor: float, *, moves: bool) -> Entries:
+    """Slopes of the forces over coordinates, and over rates times a weight: symmetrised, the upper triangle.
+
+    Parameters
+    ----------
+    moves : bool
+        The mass follows the pose: then slopes may come with a form of their own, whose shared sums stay shared.
+    """
+    if moves and system.tangent is not None:
+        return {key: factor * e for key, e in system.tangent(rate_weight).items()}
+    return {
+        (i, j): folded(rate_weight * damping + stiffness, factor)
+        for i, j, damping, stiffness in force_tangent(system)
+    }
 
 
 def force_tangent(

@@ -1,4 +1,4 @@
-"""What rigid bodies carry together, about a point: mass and moments, how they move, and the forces on them.
+"""Sums over rigid bodies about a point: their mass and moments, momenta, and the forces on them.
 
     velocity of a place at rho from the point, less that of the point:  u
     mass, first, turning    sums of m, m rho and of the inertia;  momentum, spread    of m u and m u rho^T

@@ -51,7 +51,8 @@ TENDON = """<mujoco><compiler angle="radian"/><worldbody>
 <geom type="capsule" fromto="0 0 0 0.3 0 0.1" size="0.03"/>
 <body name="b" pos="0.3 0 0.1"><joint name="q" axis="1 1 0"/>
 <geom type="capsule" fromto="0 0 0 0.2 0 0" size="0.02"/>
-<body name="c" pos="0.2 0 0"><joint name="s" type="slide" axis="0 0 1"/><geom type="sphere" size="0.04"/></body></body></body>
+<body name="c" pos="0.2 0 0"><joint name="s" type="slide" axis="0 0 1"/>
+<geom type="sphere" size="0.04"/></body></body></body>
 </worldbody><tendon>
 <fixed name="cord" stiffness="30" damping="2" springlength="0.1">
 <joint joint="p" coef="0.5"/>

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from mechanisms.file_equations import Equations
 from mechanisms.random_trees import written_links
 
+from codegen.closed_trees.closed import closed_tree
 from codegen.expressions.evaluated import Evaluated
 from codegen.importers.natural import write
-from codegen.tree.closed import closed_tree
 from codegen.tree.mechanism import in_joint_coordinates
 from codegen.tree.recursion import accelerations
 

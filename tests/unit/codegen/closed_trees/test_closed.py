@@ -4,8 +4,8 @@ import pytest
 from mechanisms.file_equations import difference
 from mechanisms.wishbones import wishbone_axle
 
+from codegen.closed_trees.closed import closed_tree
 from codegen.description.mechanism import MechanismError, load
-from codegen.tree.closed import closed_tree
 
 SLOW = pytest.mark.slow
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from codegen.closed_trees.load_slopes import load_slopes, reaches
+from codegen.closed_trees.slopes import motion_slopes
 from codegen.equations.forces import force_tangent
 from codegen.expressions.dag import Expr
 from codegen.expressions.elimination import Entries
 from codegen.system.system import System
-from codegen.tree.load_slopes import load_slopes, reaches
 from codegen.tree.places import Coordinates
-from codegen.tree.slopes import motion_slopes
 
 
 def tangent(

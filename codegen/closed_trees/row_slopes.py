@@ -1,4 +1,4 @@
-"""Gradients of rows over the coordinates of a tree, and what the rates make of their second derivatives.
+"""Gradients of rows over the coordinates of a tree, and the part of their second derivatives that rates make.
 
     phi(x(z)):   phi_z = phi_x B,   phi'' = phi_z z'' + phi_x x'' + x'^T phi_xx x'
 
@@ -8,11 +8,11 @@ through all links again for each coordinate.
 
 from __future__ import annotations
 
+from codegen.closed_trees.load_slopes import Gradients
 from codegen.expressions.dag import Expr
 from codegen.system.quantities import RowSlopes
 from codegen.topology.closing import Parted
 from codegen.tree.composite import standing
-from codegen.tree.load_slopes import Gradients
 from codegen.tree.places import Coordinates, Places
 
 

@@ -1,4 +1,4 @@
-"""Slopes of what the motion of a tree asks of its joints, link by link: the tangent of an implicit step.
+"""Slopes of the joint forces that the motion of a tree needs, link by link: the tangent of an implicit step.
 
     stiffness_ij + c damping_ij,   of the forces that act minus those that rates and weights ask for, symmetrised
 
@@ -32,7 +32,7 @@ UNITS: tuple[Vector, ...] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 @dataclass(frozen=True)
 class Change:
-    """What one coordinate does to its link, in the axes of that.
+    """Effect of one coordinate on its link, in the axes of that.
 
     Attributes
     ----------
@@ -171,7 +171,7 @@ def speed_of(chain: Chain, link: ChainLink) -> Vector:
 def _changes(
     chain: Chain, link: ChainLink, motion: tuple[Vector, Vector], c: float
 ) -> Iterator[Change]:
-    """What each coordinate of a link does, with c times what its rate does."""
+    """Effect of each coordinate of a link, with c times that of its rate."""
     omega, (alpha, a) = link.omega, motion
     if link.kind in SINGLE:
         yield _of_single(link, motion, c)

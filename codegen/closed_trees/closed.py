@@ -12,6 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from codegen.closed_trees.closed_outputs import ROW, ClosedOutputs
+from codegen.closed_trees.loose import loose_mass
+from codegen.closed_trees.row_slopes import RowsOverJoints
+from codegen.closed_trees.tangent import tangent
 from codegen.description.mechanism import Mechanism, MechanismError
 from codegen.expressions.dag import Expr
 from codegen.spatial.quaternions import length2
@@ -23,15 +27,11 @@ from codegen.topology.closing import Closing, closing
 from codegen.topology.following import follow
 from codegen.topology.motion import Motion, keep_guided, topology
 from codegen.tree.chain import Chain
-from codegen.tree.closed_outputs import ROW, ClosedOutputs
 from codegen.tree.composite import composite_forces, composite_mass
 from codegen.tree.loads import loads_of, push_on
-from codegen.tree.loose import loose_mass
 from codegen.tree.mechanism import move_over, nameless_masses, start_rates
 from codegen.tree.places import Coordinates, Places
 from codegen.tree.reactions import Reactions
-from codegen.tree.row_slopes import RowsOverJoints
-from codegen.tree.tangent import tangent
 from codegen.tree.transmission import Loads, transmitted
 from rig_configs.mistakes import Mistake
 

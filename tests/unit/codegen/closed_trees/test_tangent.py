@@ -7,10 +7,10 @@ from mechanisms.odd_trees import LOOPS, TREES
 from mechanisms.random_trees import random_tree, written_tree
 from mechanisms.wishbones import wishbone_axle
 
+from codegen.closed_trees.closed import closed_tree
 from codegen.description.mechanism import load
 from codegen.equations.forces import force_tangent
 from codegen.expressions.evaluated import Evaluated
-from codegen.tree.closed import closed_tree
 
 WEIGHT = 7.0  # of slopes over rates beside those over places
 SLOW = pytest.mark.slow

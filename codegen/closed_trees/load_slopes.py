@@ -3,7 +3,7 @@
     Q = B^T f(x, x'),   x' = B z',      -dQ/dz = -B^T (f_x B + f_x' B') - (dB^T/dz) f
 
 The last term is that of forces that keep their directions while their places move: `reaches`, for
-`codegen.tree.slopes`.
+`codegen.closed_trees.slopes`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from codegen.closed_trees.slopes import speed_of
 from codegen.expressions.dag import Expr
 from codegen.expressions.elimination import Entries
 from codegen.spatial.algebra import ZERO
@@ -21,7 +22,6 @@ from codegen.tree.chain import Chain, ChainLink
 from codegen.tree.composite import ways
 from codegen.tree.loads import pushed, undefined
 from codegen.tree.places import Coordinates
-from codegen.tree.slopes import speed_of
 
 Gradient = dict[int, Expr]  # by coordinates of the tree
 
