@@ -212,7 +212,7 @@ def _close(
 
 
 def _row_slopes(source: System, coordinates: Coordinates, closes: Closing) -> dict[int, RowSlopes]:
-    """Of all rows but those of rates, in the order in which `_close` adds them; those of quaternions are plain."""
+    """Slopes of all rows but those of rates, by their numbers here; those of quaternions are plain."""
     over, found = RowsOverJoints(coordinates), {}
     for n, r in enumerate(closes.rows):
         if source.rows[r].sliding is None:

@@ -113,7 +113,7 @@ class Gradients:
         self._found: dict[tuple[int, tuple[float, ...]], list[Slope]] = {}
 
     def of(self, var: Expr) -> Slope:
-        """Of a coordinate of the file."""
+        """Return the gradient of a coordinate of the file."""
         motion = self._coordinates.motion
         if var in self._coordinates.own:
             return Slope({self._coordinates.own[var].index: self._graph.one}, {})
@@ -124,7 +124,7 @@ class Gradients:
         return self.on(n, tuple(float(v) for v in place))[axis]
 
     def on(self, n: int, place: tuple[float, ...]) -> list[Slope]:
-        """Of the three components of a place (1, point) or (0, direction) of a link, in the axes of the ground."""
+        """Return those of a place (1, point) or (0, direction) of a link along the three axes of the ground."""
         if (n, place) not in self._found:
             self._found[n, place] = self._walk(n, place)
         return self._found[n, place]

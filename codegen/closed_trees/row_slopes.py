@@ -29,7 +29,7 @@ class RowsOverJoints:
         }
 
     def of_row(self, phi: Expr) -> RowSlopes:
-        """Of a row over the file's coordinates; guide inputs in it stand still."""
+        """Slopes of a row over the file's coordinates; guide inputs in it stand still."""
         graph, source = self._graph, self._over.motion.tree.system
         inside = [v for v in graph.variables(phi) if source.owner(v) is not None]
         slopes = {v: graph.diff(phi, v) for v in inside}
@@ -48,7 +48,7 @@ class RowsOverJoints:
         return self._made(gradient, bend)
 
     def of_parted(self, part: Parted) -> RowSlopes:
-        """Of a component of a place that the tree has on its own link."""
+        """Slopes of a component of a place that the tree has on its own link."""
         gradient: dict[int, list[tuple[float, Expr]]] = {}
         bend: list[tuple[float, Expr]] = []
         for v, k in part.weights.items():

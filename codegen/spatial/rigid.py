@@ -95,7 +95,7 @@ class Flow:
 
 
 def flow_of(mass: RigidMass, omega: Vector) -> Flow:
-    """Of one body that turns about the point."""
+    """Flow of one body that turns about the point."""
     i = mass.turning
     half = 0.5 * (i[0][0] + i[1][1] + i[2][2])
     moments = [[(half if a == b else 0.0) - i[a][b] for b in range(3)] for a in range(3)]

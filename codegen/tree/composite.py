@@ -80,7 +80,7 @@ def _add_rotor(found: dict[tuple[int, int], Expr], link: ChainLink, graph: Graph
 
 
 def composite_masses(chain: Chain) -> list[RigidMass]:
-    """Of each link with all that hangs on it, none of which bends, about its origin."""
+    """Masses of each link with all that hangs on it, none of which bends, about its origin."""
     found = [mass_of(link) for link in chain.links]
     for n in reversed(range(len(found))):
         link = chain.links[n]
@@ -90,7 +90,7 @@ def composite_masses(chain: Chain) -> list[RigidMass]:
 
 
 def mass_of(link: ChainLink) -> RigidMass:
-    """Of one link that does not bend."""
+    """Mass of one link that does not bend."""
     assert link.inertia is not None
     return RigidMass(link.mass, link.first, link.inertia.turning)
 
