@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+from codegen.closed_trees.closed import closed_tree
 from codegen.description.builder import MechanismBuilder
 from codegen.description.fast_modes import KEPT, STABLE, fastest_rad_s
 from codegen.description.mechanism import Mechanism
@@ -17,7 +18,6 @@ from codegen.kernels.generate import program
 from codegen.options.options import KernelOptions
 from codegen.system.system import System
 from codegen.targets import c99
-from codegen.tree.closed import closed_tree
 from codegen.tree.mechanism import in_joint_coordinates
 from codegen.tree.recursion import accelerations
 from peers.kernel_loop import loop_text

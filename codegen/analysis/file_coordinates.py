@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from codegen.particles.mechanism import Layout, layout
 from codegen.particles.poses import poses_of
 from codegen.system.system import System
+from codegen.topology.closing import closing
+from codegen.topology.following import follow
 from codegen.topology.motion import Motion, keep_guided, topology
 
 
@@ -31,6 +33,7 @@ class FileCoordinates:
         if list(names) != [c.name for c in system.coordinates]:
             self._motion = topology(system)
             keep_guided(self._motion)
+            follow(self._motion, closing(self._motion), kept=names)
             known = {c.name for c in self._motion.tree.coordinates}
             known |= {c.name for c in self._motion.loose}
             if names and names[0] not in known:

@@ -7,12 +7,14 @@ formulations follows from it (`benchmarks/trees.py` compares it with steps that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
 
 from codegen.description.mechanism import Mechanism, MechanismError
 from codegen.equations.presolve import presolve
-from codegen.kernels.costs import operations
+from codegen.kernels.costs import counted, written
 from codegen.options.options import Formulation, Integrator, KernelOptions
+from codegen.targets.kernel_text import KernelText
 from codegen.topology.motion import topology
 from codegen.topology.tree import Tree
 
@@ -33,10 +35,7 @@ WRITTEN_OUT: tuple[Formulation, ...] = (
     "semi_recursive",
     "composite",
 )  # a line for each entry of a mass matrix
-MOST_ENTRIES = (
-    30,
-    60,
-)  # of it, of an open chain and where loops are to be closed: more take minutes to write out
+MOST_ENTRIES = 700  # of it: a chain of 36 joints takes ten seconds to write out
 AT_ONCE = 3.0  # operations a cycle
 NEAR = 0.7  # of the cycles of another one: steps that are timed differ from counts by up to a third
 
@@ -65,44 +64,66 @@ class FormulationCost:
 
 @dataclass(frozen=True)
 class Costs:
-    """All formulations; the one that is advised, and why; `is_near`: another one may as well be the cheaper."""
+    """All formulations; the one that is advised, and why; `is_near`: another may be as cheap; texts asked for."""
 
     found: tuple[FormulationCost, ...]
     advised: str
     reason: str
     is_near: bool = False
+    texts: dict[Formulation, KernelText] = field(default_factory=dict)
 
 
-def formulation_costs(mechanism: Mechanism) -> Costs:
+def formulation_costs(
+    mechanism: Mechanism,
+    keep: Collection[KernelOptions] = (),
+    tell: Callable[[str], None] = lambda formulation: None,
+) -> Costs:
     """Count a step of each formulation.
 
     Parameters
     ----------
     mechanism : Mechanism
         As `load` returns it.
+    keep : collection of KernelOptions
+        Those whose texts are wanted.
+    tell : callable
+        Takes the name of each formulation before it is counted.
     """
     tree = topology(mechanism.system).tree
     cuts = tree.cuts
     stepped = len(presolve(mechanism.system).system.coordinates)
-    found = []
+    entries = _mass_entries(tree)
+    found, texts = [], {}
     for formulation, integrator in TRIED:
         if formulation == "riccati" and not cuts and len(tree.coordinates) <= LONG:
             words = "is for long chains and trees: not counted"
             found.append(FormulationCost(formulation, integrator, refused=words))
             continue
-        if formulation in OF_FILE and stepped > MOST_COUNTED and not cuts:
+        is_long = stepped > MOST_COUNTED and (not cuts or formulation not in CLOSES)
+        if formulation in OF_FILE and is_long:
             words = f"{stepped} coordinates of the file, which take long to order: not counted"
             found.append(FormulationCost(formulation, integrator, refused=words))
             continue
-        entries = _mass_entries(tree)
-        if formulation in WRITTEN_OUT and entries > MOST_ENTRIES[bool(cuts)]:
+        if formulation in WRITTEN_OUT and entries > MOST_ENTRIES:
             words = (
                 f"a mass matrix of {entries} entries, which takes long to write out: not counted"
             )
             found.append(FormulationCost(formulation, integrator, refused=words))
             continue
-        found.append(_counted(mechanism, formulation, integrator))
-    return _advised(tuple(found), has_loops=bool(cuts))
+        tell(formulation)
+        options = KernelOptions(formulation=formulation, integrator=integrator)
+        try:
+            text = written(mechanism, options)
+        except MechanismError as error:
+            first = error.mistakes[0]
+            words = f"{first.key}: {first.problem}"
+            found.append(FormulationCost(formulation, integrator, refused=words))
+            continue
+        if options in keep:
+            texts[formulation] = text
+        found.append(_cost_of(text, formulation, integrator))
+    advised = _advised(tuple(found), has_loops=bool(cuts))
+    return replace(advised, texts=texts)
 
 
 def _mass_entries(tree: Tree) -> int:
@@ -118,15 +139,8 @@ def _mass_entries(tree: Tree) -> int:
     )
 
 
-def _counted(
-    mechanism: Mechanism, formulation: Formulation, integrator: Integrator
-) -> FormulationCost:
-    options = KernelOptions(formulation=formulation, integrator=integrator)
-    try:
-        counts = operations(mechanism, options)
-    except MechanismError as error:
-        first = error.mistakes[0]
-        return FormulationCost(formulation, integrator, refused=f"{first.key}: {first.problem}")
+def _cost_of(text: KernelText, formulation: Formulation, integrator: Integrator) -> FormulationCost:
+    counts = counted(text)
     work = counts["slots"] + counts["sweep"]
     path = counts["path_cycles"]
     return FormulationCost(formulation, integrator, work, path, work / AT_ONCE + path)

@@ -70,9 +70,17 @@ class StepBound:
 
 
 def step_bound(
-    mechanism: Path | str, options: KernelOptions | None = None, costs: MachineCosts | None = None
+    mechanism: Path | str,
+    options: KernelOptions | None = None,
+    costs: MachineCosts | None = None,
+    text: KernelText | None = None,
 ) -> StepBound:
     """Return the bound of a kernel, which is not compiled: that of the user's cache, else computed now.
+
+    Parameters
+    ----------
+    text : KernelText, optional
+        Of this mechanism and options, where it is there already.
 
     Raises
     ------
@@ -90,8 +98,8 @@ def step_bound(
             return StepBound(**numbers)  # type: ignore[arg-type]
     except CacheError:
         kept = None
-    made = program(mechanism, options)
-    found = bound_of(made, KernelText(made, has_block=True), costs)
+    text = text or KernelText(program(mechanism, options), has_block=True)
+    found = bound_of(text.program, text, costs)
     if kept is not None:
         keep_numbers(kept, asdict(found))
     return found

@@ -292,6 +292,10 @@ def _schema_mistake(detail: Any, entry: type[Entry], system: System) -> None:
         return  # one mistake a key: a union reports each of its members
     if detail["type"] == "extra_forbidden":
         system.mistake(key, detail["input"], "unknown key", near(key, known))
+    elif detail["type"] == "missing" and len(detail["loc"]) > 1:
+        # of a row of numbers that is there
+        remedy = "give more; docs/models/mechanisms.md says how many"
+        system.mistake(key, detail["input"], "has too few values", remedy)
     elif detail["type"] == "missing":
         system.mistake(key, None, "is missing", "add it")
     else:

@@ -9,21 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from codegen.description.mechanism import Mechanism
-from codegen.equations.forces import hold, settle
+from codegen.equations.forces import hold, scaled_tangent, settle
 from codegen.equations.precomputed import parameter_only, trigonometric
 from codegen.equations.presolve import Presolved, presolve
 from codegen.equations.program import Program, Routine
 from codegen.expressions.dag import Expr, Graph
 from codegen.expressions.elimination import Entries
 from codegen.expressions.emit import Assign
-from codegen.expressions.folding import folded
+from codegen.expressions.folding import folded, slots
 from codegen.options.options import KernelOptions
 from codegen.pose.penalty import penalties
+from codegen.system.quantities import RowSlopes
 from codegen.system.system import System
 
+SHORT = 300  # operations of a row with its derivatives, below which it is worth to arrange them
 LARGE = 64  # coordinates; from here on routines are rolled into loops
 
 Terms = list[tuple[float, Expr]]
@@ -39,6 +42,8 @@ class Equations:
         Scaled rows and their time derivatives, over q, qd, `qdd` and the guide inputs.
     sliding : dict of int to Expr
         Of rows of rates alone, whose phi is zero: the same as phi_dot, as it is written.
+    written : dict of int to RowSlopes
+        Unscaled derivatives of rows that come with theirs.
     phi_q : dict of (row, coordinate) to Expr
         Jacobian: constants, and variables of the stored nonzeros `slots`.
     columns, rows : list of list of int
@@ -70,6 +75,7 @@ class Equations:
     lam: list[Expr]
     phi_var: list[Expr]
     phi: list[Expr]
+    written: dict[int, RowSlopes] = field(default_factory=dict)
     sliding: dict[int, Expr] = field(default_factory=dict)
     phi_dot: list[Expr] = field(default_factory=list)
     phi_ddot: list[Expr] = field(default_factory=list)
@@ -142,7 +148,7 @@ class Equations:
         rhs = self.each(lambda i: [*(more(i) if more else []), *self.transposed(i, y, -1.0)])
         return [*stored, *self.per_coordinate("w->rhs", rhs)]
 
-    @property
+    @cached_property
     def moves(self) -> bool:
         """Return whether the mass matrix depends on the pose, as over joint coordinates."""
         return mass_moves(self.system)
@@ -186,6 +192,14 @@ class Equations:
             for n, (i, e) in enumerate(self.exact_force.items())
         ]
 
+    def tangent(self, rate_weight: float) -> Entries:
+        """Scaled slopes of the forces, those over rates times a weight: symmetrised, the upper triangle."""
+        return scaled_tangent(self.system, rate_weight, 1.0 / self.unit, moves=self.moves)
+
+    def tidied(self, e: Expr, factor: float = 1.0) -> Expr:
+        """An expression in its cheapest form; over joints as it is, so that shared sums stay shared."""
+        return factor * e if self.moves else folded(e, factor)
+
     def hold_routine(self) -> Routine:
         title = "internal states of forces, and what they hold for the step"
         return Routine("hold", title, hold(self.system))
@@ -208,7 +222,7 @@ class Equations:
         return [
             Assign(
                 f"w->observed[{n}]",
-                folded(graph.substitute(values[path], moved) if moved else values[path]),
+                self.tidied(graph.substitute(values[path], moved) if moved else values[path]),
                 path,
             )
             for n, path in enumerate(self.shown)
@@ -289,16 +303,18 @@ def equations(mechanism: Mechanism, options: KernelOptions) -> Equations:
         qdd=[graph.var(f"qdd {i}") for i in range(n_q)],
         lam=[graph.var(f"lam {r}") for r in range(n_phi)],
         phi_var=[graph.var(f"phi {r}") for r in range(n_phi)],
-        phi=[
-            folded(row.phi, w, with_gradient=True)
-            for w, row in zip(scale, system.rows, strict=True)
-        ],
+        phi=[],
         sliding={
             r: folded(row.sliding, w)
             for r, (w, row) in enumerate(zip(scale, system.rows, strict=True))
             if row.sliding is not None
         },
     )
+    eq.written = _written(eq) if moves else {}
+    eq.phi = [
+        w * row.phi if r in eq.written else folded(row.phi, w, with_gradient=True)
+        for r, (w, row) in enumerate(zip(scale, system.rows, strict=True))
+    ]
     _differentiate(eq)
     _add_dynamics(eq)
     _bind(eq)
@@ -317,12 +333,14 @@ def _differentiate(eq: Equations) -> None:
     eq.rows = [[] for _ in eq.phi]
     rate_of = {v: i for i, v in enumerate(eq.qd)}
     for r, value in enumerate(eq.phi):
-        if r in eq.sliding:
-            value, over, index = eq.sliding[r], eq.qd, rate_of
+        if r in eq.written:
+            gradient = {i: eq.scale[r] * e for i, e in eq.written[r].gradient.items()}
         else:
-            over, index = eq.q, index_of
-        for i in sorted(index[v] for v in graph.variables(value) if v in index):
-            entry = folded(graph.diff(value, over[i]))
+            value = eq.sliding.get(r, value)
+            over, index = (eq.qd, rate_of) if r in eq.sliding else (eq.q, index_of)
+            inside = sorted(index[v] for v in graph.variables(value) if v in index)
+            gradient = {i: folded(graph.diff(value, over[i])) for i in inside}
+        for i, entry in gradient.items():
             if entry.is_zero:
                 continue
             eq.columns[i].append(r)
@@ -343,6 +361,10 @@ def _differentiate(eq: Equations) -> None:
         eq.phi_dot.append(graph.total([*terms, (1.0, graph.tangent(value, eq.guided))]))
         if r in eq.sliding:
             rest = folded(graph.tangent(eq.sliding[r], eq.moving))
+        elif r in eq.written:
+            # of guide inputs, which are linear in their rows
+            driven = graph.tangent(graph.tangent(value, eq.guided), eq.guided)
+            rest = eq.scale[r] * eq.written[r].bend + driven
         else:
             rest = folded(_second_rate(eq, r, both))
         terms = [(1.0, eq.phi_q[r, i] * eq.qdd[i]) for i in eq.rows[r]]
@@ -351,10 +373,25 @@ def _differentiate(eq: Equations) -> None:
         graph.stem(eq.phi_ddot[r], f"phi_ddot_{r}")
 
 
+def _written(eq: Equations) -> dict[int, RowSlopes]:
+    """Derivatives of rows as their places have them, where those of what is written would be long."""
+    given = eq.system.row_slopes
+    if given is None:
+        return {}
+    return {
+        r: found
+        for r, found in given().items()
+        if slots([eq.system.rows[r].phi, *found.gradient.values(), found.bend]) > SHORT
+    }
+
+
 def _second_rate(eq: Equations, r: int, moving: dict[Expr, Expr]) -> Expr:
     """Second time derivative of row `r` minus phi_q qdd."""
     graph, value = eq.graph, eq.phi[r]
+    turning = {v for e in trigonometric([value]) for v in graph.variables(e)}
     for i in eq.rows[r]:
+        if eq.q[i] not in turning:
+            continue
         slope = graph.diff(value, eq.q[i])
         # a row that measures an angle is a sum of its sines and cosines: d2 phi / d angle2 = -phi
         if folded(graph.total([(1.0, graph.diff(slope, eq.q[i])), (1.0, value)])).is_zero:
@@ -375,7 +412,7 @@ def _add_dynamics(eq: Equations) -> None:
         if a != b:
             eq.in_mass[b].append(((a, b), a))
     keys = sorted(i for i, e in system.force.items() if not e.is_zero)
-    eq.exact_force = {i: folded(system.force[i], 1.0 / eq.unit) for i in keys}
+    eq.exact_force = {i: eq.tidied(system.force[i], 1.0 / eq.unit) for i in keys}
     eq.force = [
         graph.var(f"force {i}") if i in eq.exact_force else graph.zero for i in range(len(eq.q))
     ]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from codegen.expressions.dag import Expr
 from codegen.expressions.elimination import Entries
 from codegen.expressions.emit import Assign
+from codegen.expressions.folding import folded
 from codegen.system.system import System
 
 
@@ -28,12 +31,30 @@ def settle(system: System) -> list[Assign]:
     ]
 
 
-def force_tangent(system: System) -> list[tuple[int, int, Expr, Expr]]:
-    """Symmetrised damping -dQ/dqd and stiffness -dQ/dq, upper triangle."""
+def scaled_tangent(system: System, rate_weight: float, factor: float, *, moves: bool) -> Entries:
+    """Slopes of the forces over coordinates, and over rates times a weight: symmetrised, the upper triangle.
+
+    Parameters
+    ----------
+    moves : bool
+        The mass follows the pose: then slopes may come with a form of their own, whose shared sums stay shared.
+    """
+    if moves and system.tangent is not None:
+        return {key: factor * e for key, e in system.tangent(rate_weight).items()}
+    return {
+        (i, j): folded(rate_weight * damping + stiffness, factor)
+        for i, j, damping, stiffness in force_tangent(system)
+    }
+
+
+def force_tangent(
+    system: System, forces: Mapping[int, Expr] | None = None
+) -> list[tuple[int, int, Expr, Expr]]:
+    """Symmetrised damping -dQ/dqd and stiffness -dQ/dq, upper triangle; `forces` takes the place of all."""
     graph = system.graph
     damping: Entries = {}
     stiffness: Entries = {}
-    for i, value in system.force.items():
+    for i, value in (system.force if forces is None else forces).items():
         inside = set(graph.variables(value))
         for c in system.coordinates:
             key = (min(i, c.index), max(i, c.index))

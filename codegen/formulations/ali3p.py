@@ -27,7 +27,6 @@ from __future__ import annotations
 from codegen.description.mechanism import Mechanism
 from codegen.equations.equations import Equations, Terms, equations
 from codegen.equations.factor import Factored, factored
-from codegen.equations.forces import force_tangent
 from codegen.equations.gain import gain
 from codegen.equations.program import Program, Routine
 from codegen.equations.singular import pivot_limits
@@ -35,7 +34,6 @@ from codegen.equations.unfold import row_multipliers, unfold_routine
 from codegen.expressions.dag import Expr
 from codegen.expressions.elimination import Entries
 from codegen.expressions.emit import Assign
-from codegen.expressions.folding import folded
 from codegen.formulations import ali3p_order
 from codegen.formulations.order import counted
 from codegen.options.options import KernelOptions
@@ -57,9 +55,8 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
     moves = eq.moves
     mass_now = eq.stored_mass("mass", lambda n, key: f"w->mass[{n}]") if moves else eq.mass
     weight_newton = {key: inertia * entry for key, entry in mass_now.items()}
-    for i, j, damping, stiffness in force_tangent(eq.system):
-        entry = folded(gamma / (beta * h) * damping + stiffness, 1.0 / eq.unit)
-        weight_newton[i, j] = weight_newton.get((i, j), graph.zero) + entry
+    for key, entry in eq.tangent(gamma / (beta * h)).items():
+        weight_newton[key] = weight_newton.get(key, graph.zero) + entry
     weight_project = {key: share * entry for key, entry in eq.mass.items()}
     factor = factored(eq, sorted(weight_newton))
     weight_keys, x = factor.weight_keys, factor.x

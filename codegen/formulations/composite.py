@@ -10,11 +10,11 @@ Source: Walker and Orin 1982; Bayo and Ledesma 1996.
 
 from __future__ import annotations
 
+from codegen.closed_trees.over_joints import over_joints, with_twin
 from codegen.description.mechanism import Mechanism
 from codegen.equations.program import Program
 from codegen.formulations.index1 import augmented
 from codegen.options.options import KernelOptions
-from codegen.tree.over_joints import over_joints, with_twin
 
 
 def build(mechanism: Mechanism, options: KernelOptions) -> Program:

@@ -11,11 +11,11 @@ Source: Cuadrado, Dopico, Gonzalez and Naya 2004; Rodriguez, Jimenez, Funes and 
 
 from __future__ import annotations
 
+from codegen.closed_trees.over_joints import over_joints, with_twin
 from codegen.description.mechanism import Mechanism
 from codegen.equations.program import Program
 from codegen.formulations import ali3p
 from codegen.options.options import KernelOptions
-from codegen.tree.over_joints import over_joints, with_twin
 
 
 def build(mechanism: Mechanism, options: KernelOptions) -> Program:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from codegen.importers.compiled import Compiled, triple, word
-from codegen.importers.tree import Coupling, Drive, Loop, Names, Strut
+from codegen.importers.tree import Cord, Coupling, Drive, Loop, Names, Strut
 
 FORCE = {"hinge": "Nm", "slide": "N"}
 # effects that not every version of MuJoCo has, by the ends of their names in its model
@@ -96,6 +96,17 @@ def _ends(mj, m, tendon: int) -> tuple[int, int] | None:
     return int(m.wrap_objid[first]), int(m.wrap_objid[first + 1])
 
 
+def _factors(found: Compiled, tendon: int) -> list[tuple[int, float]]:
+    """Hinges and slides of a fixed tendon with their factors; empty for any other."""
+    mj, m = found.mj, found.model
+    first, number = int(m.tendon_adr[tendon]), int(m.tendon_num[tendon])
+    wraps = range(first, first + number)
+    if any(word(mj.mjtWrap, m.wrap_type[w]) != "joint" for w in wraps):
+        return []
+    pairs = [(int(m.wrap_objid[w]), float(m.wrap_prm[w])) for w in wraps]
+    return [(joint, factor) for joint, factor in pairs if factor]
+
+
 def _places(found: Compiled, ends: tuple[int, int]):
     m, d = found.model, found.data
     one, two = ((found.link(int(m.site_bodyid[s])), triple(d.site_xpos[s])) for s in ends)
@@ -103,7 +114,7 @@ def _places(found: Compiled, ends: tuple[int, int]):
 
 
 def read_tendons(found: Compiled) -> None:
-    """Straight tendons with stiffness or damping are springs; of others only the name is kept."""
+    """Straight tendons with stiffness or damping are springs, fixed ones lengths that actuators may act on."""
     mj, m, tree = found.mj, found.model, found.tree
     names = Names()
     rods = {
@@ -123,7 +134,21 @@ def read_tendons(found: Compiled) -> None:
         for field, words in OF_TENDONS.items():
             if np.any(getattr(m, f"tendon_{field}", np.zeros(t + 1))[t]):
                 tree.left_out("tendon", name, words)
-        if stiffness or damping:
+        factors = _factors(found, t)
+        pulled = _pulled(found, t)
+        if factors and (stiffness or damping or pulled):
+            low, high = (float(v) for v in m.tendon_lengthspring[t])
+            if low != high and stiffness:
+                tree.left_out("tendon", name, f"spring with a dead band {low:.6g} .. {high:.6g} m")
+                stiffness = 0.0
+            pairs = tuple((found.joint_name[j], factor) for j, factor in factors)
+            length = sum(f * float(found.data.qpos[m.jnt_qposadr[j]]) for j, f in factors)
+            cord = Cord(found.cord_name[t], pairs, length, low, stiffness, damping)
+            tree.cords.append(cord)
+            told = " + ".join(f"{factor:.6g} {joint}" for joint, factor in pairs)
+            words = f"length {told}, spring {stiffness:.6g} N/m, {damping:.6g} Ns/m"
+            tree.carried("tendon", name, words)
+        elif stiffness or damping:
             low, high = (float(v) for v in m.tendon_lengthspring[t])
             if ends is None:
                 words = "stiffness and damping: it is no straight line between two sites"
@@ -140,8 +165,18 @@ def read_tendons(found: Compiled) -> None:
             tree.left_out("tendon", name, "without force of its own here")
 
 
+def _pulled(found: Compiled, tendon: int) -> bool:
+    """Return whether an actuator acts on a tendon."""
+    mj, m = found.mj, found.model
+    return any(
+        word(mj.mjtTrn, m.actuator_trntype[a]) == "tendon"
+        and int(np.ravel(m.actuator_trnid[a])[0]) == tendon
+        for a in range(len(m.actuator_trntype))
+    )
+
+
 def read_actuators(found: Compiled) -> None:
-    """Actuators on a joint whose force is affine in control, position and rate."""
+    """Actuators on a joint or fixed tendon whose force is affine in control, position and rate."""
     mj, m, tree = found.mj, found.model, found.tree
     names = Names()
     for a in range(m.nu if not hasattr(m, "nactuator") else m.nactuator):
@@ -151,8 +186,10 @@ def read_actuators(found: Compiled) -> None:
         transmission = word(mj.mjtTrn, m.actuator_trntype[a])
         why = None
         joint = int(np.ravel(m.actuator_trnid[a])[0])
-        if transmission not in ("joint", "jointinparent") or m.jnt_type[joint] < 2:
-            why = "does not act on a hinge or slide"
+        on_cord = transmission == "tendon" and bool(_factors(found, joint))
+        on_joint = transmission in ("joint", "jointinparent") and m.jnt_type[joint] >= 2
+        if not (on_cord or on_joint):
+            why = "does not act on a hinge, slide or fixed tendon"
         elif word(mj.mjtDyn, m.actuator_dyntype[a]) != "none":
             why = "has dynamics of its own"
         elif gain != "fixed" or bias not in ("none", "affine"):
@@ -165,10 +202,11 @@ def read_actuators(found: Compiled) -> None:
         b0, b1, b2 = (float(b) for b in m.actuator_biasprm[a][:3])
         if bias == "none":
             b0 = b1 = b2 = 0.0
-        name = found.joint_name[joint]
+        name = found.cord_name[joint] if on_cord else found.joint_name[joint]
         made = Drive(names.new(wanted), name, gear * b0, -(gear**2) * b1, -(gear**2) * b2)
         tree.drives.append(made)
-        unit = FORCE["hinge" if m.jnt_type[joint] == 3 else "slide"]
+        is_turn = on_joint and m.jnt_type[joint] == 3
+        unit = FORCE["hinge" if is_turn else "slide"]
         words = f"on {name}: the input is {factor:.6g} x control, {unit}"
         (tree.carried if factor == 1.0 else tree.changed)("actuator", wanted, words)
         if b0 or b1 or b2:

@@ -59,6 +59,7 @@ class Compiled:
         self.link_name = {b: names.new(self.name("body", b)) for b in self.moving}
         names = Names(["ground"])
         self.joint_name = {j: names.new(self.name("joint", j)) for j in range(self.model.njnt)}
+        self.cord_name = {t: names.new(self.name("tendon", t)) for t in range(self.model.ntendon)}
 
     def name(self, kind: str, number: int) -> str:
         """Name in the file, or one made of kind and number."""

@@ -20,10 +20,18 @@ def write_forces(tree: Tree, made: MechanismBuilder, scalar: Mapping[str, str]) 
         for joint in link.joints:
             if joint.is_scalar:
                 _joint(joint, scalar[joint.name], made)
+    for cord in tree.cords:
+        name = scalar[cord.name]
+        if cord.stiffness:
+            made.spring(name, distance=name, stiffness_n_per_m=cord.stiffness, rest_m=cord.rest)
+        if cord.damping:
+            made.damper(name, distance=name, damping_ns_per_m=cord.damping)
+    cords = {cord.name for cord in tree.cords}
     names = Names([*scalar.values(), *(drive.name for drive in tree.drives)])
     for drive in tree.drives:
         bias = names.new(f"{drive.name}_bias")
-        _drive(drive, tree.joint(drive.joint)[1].kind, scalar[drive.joint], bias, made)
+        kind = "slide" if drive.joint in cords else tree.joint(drive.joint)[1].kind
+        _drive(drive, kind, scalar[drive.joint], bias, made)
 
 
 def _on(kind: str, name: str) -> dict[str, str]:

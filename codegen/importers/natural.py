@@ -240,6 +240,11 @@ class _Writer:
             else:
                 first, second = self.scalar[coupling.first], self.scalar[coupling.second]
                 self.made.gear(coupling.name, first=first, second=second, ratio=coupling.ratio)
+        for cord in self.tree.cords:
+            self.scalar[cord.name] = name = self.names.new(cord.name)
+            self.made.distance(name, initial_m=cord.length)
+            terms = {self.scalar[joint]: factor for joint, factor in cord.factors}
+            self.made.coupling(name, terms={**terms, name: -1.0}, constant=0.0)
         for strut in self.tree.struts:
             ends: list[Any] = []
             for number, (link, at) in enumerate(strut.ends):

@@ -76,8 +76,20 @@ class Coupling:
 
 
 @dataclass(frozen=True)
+class Cord:
+    """A tendon whose length in m is a sum of factor x coordinate of hinges and slides, with a spring and damper."""
+
+    name: str
+    factors: tuple[tuple[str, float], ...]
+    length: float
+    rest: float = 0.0
+    stiffness: float = 0.0
+    damping: float = 0.0
+
+
+@dataclass(frozen=True)
 class Drive:
-    """An actuator on a joint: force = input + offset - stiffness x coordinate - damping x rate."""
+    """An actuator on a joint or cord: force = input + offset - stiffness x coordinate - damping x rate."""
 
     name: str
     joint: str
@@ -123,6 +135,7 @@ class Tree:
     loops: list[Loop] = field(default_factory=list)
     couplings: list[Coupling] = field(default_factory=list)
     drives: list[Drive] = field(default_factory=list)
+    cords: list[Cord] = field(default_factory=list)
     struts: list[Strut] = field(default_factory=list)
     sites: list[tuple[str, str, Triple]] = field(default_factory=list)  # name, link, position
     items: list[Item] = field(default_factory=list)

@@ -27,5 +27,20 @@ def operations(
     MechanismError
         The file has mistakes.
     """
-    made = program(mechanism, options or KernelOptions())
-    return dict(model_info(made, KernelText(made, has_block=True).step)["operations"])
+    return counted(written(mechanism, options or KernelOptions()))
+
+
+def written(mechanism: Path | str | Mechanism, options: KernelOptions) -> KernelText:
+    """The text of a kernel, which is not compiled.
+
+    Raises
+    ------
+    MechanismError
+        The file has mistakes.
+    """
+    return KernelText(program(mechanism, options), has_block=True)
+
+
+def counted(text: KernelText) -> dict[str, int]:
+    """Operation counts of a step, as `operations` returns them."""
+    return dict(model_info(text.program, text.step)["operations"])

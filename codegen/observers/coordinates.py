@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from codegen.closed_trees.closed import ClosedTree, closed_tree
 from codegen.description.mechanism import Mechanism, MechanismError
 from codegen.observers.spec import FORMULATIONS, OF_JOINTS
 from codegen.options.options import WITHOUT_ROWS
 from codegen.sensors import Sensor
 from codegen.topology.motion import topology
-from codegen.tree.closed import ClosedTree, closed_tree
 from codegen.tree.mechanism import no_tree
 from rig_configs.mistakes import Mistake
 

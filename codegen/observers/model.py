@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from codegen.closed_trees.over_joints import with_twin
 from codegen.description.mechanism import Mechanism
 from codegen.equations.program import Program, Routine
 from codegen.expressions.dag import Expr
@@ -33,7 +34,6 @@ from codegen.formulations import independent
 from codegen.observers.resolve import Resolved, resolve
 from codegen.observers.spec import ObserverSpec
 from codegen.options.options import KernelOptions
-from codegen.tree.over_joints import with_twin
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+from codegen.closed_trees.over_joints import is_determined
 from codegen.description.mechanism import Mechanism, load
 from codegen.equations.program import Program
 from codegen.expressions.emit import NUMPY, Assign, Emitter
@@ -18,7 +19,6 @@ from codegen.options.options import KernelOptions
 from codegen.targets import c99, cython_kernel, numpy_module
 from codegen.targets.describe import VERSION, literal
 from codegen.targets.kernel_text import KernelText, table
-from codegen.tree.over_joints import is_determined
 
 HERE = Path(__file__).parent
 C_PARTS = ("model.c.in", "balance.c.in", "contract.c.in")

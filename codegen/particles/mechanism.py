@@ -13,6 +13,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from codegen.closed_trees.closed import pushes_with_rows
 from codegen.description.mechanism import Mechanism, MechanismError
 from codegen.expressions.dag import Expr
 from codegen.particles.four import Four, chosen
@@ -26,7 +27,6 @@ from codegen.system.vectors import Vector, plus, times
 from codegen.topology.closing import Closing, closing
 from codegen.topology.motion import Motion, topology
 from codegen.tree.chain import shares_on_links
-from codegen.tree.closed import pushes_with_rows
 from codegen.tree.loads import pushed
 from codegen.tree.mechanism import (
     flexible,

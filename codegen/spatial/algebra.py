@@ -121,14 +121,16 @@ class Turn:
 
     def inertia(self, of: Inertia) -> Inertia:
         return Inertia(
-            self._symmetric(of.turning), self._general(of.coupling), self._symmetric(of.moving)
+            self.symmetric(of.turning), self.general(of.coupling), self.symmetric(of.moving)
         )
 
-    def _general(self, m: Matrix) -> Matrix:
+    def general(self, m: Matrix) -> Matrix:
+        """Any matrix of second moments, in the outer axes."""
         rows = transposed([list(self.vector(_triple(column))) for column in transposed(m)])
         return [list(self.vector(_triple(row))) for row in rows]
 
-    def _symmetric(self, m: Matrix) -> Matrix:
+    def symmetric(self, m: Matrix) -> Matrix:
+        """A symmetric matrix in the outer axes."""
         i, j, k = (self.axis + 1) % 3, (self.axis + 2) % 3, self.axis
         c, s = self.cosine, self.sine
         a, b = c * m[i][i] - s * m[i][j], c * m[i][j] - s * m[j][j]
@@ -156,11 +158,17 @@ class Rotation:
         return apply(transposed(self.matrix) if inwards else self.matrix, v)
 
     def inertia(self, of: Inertia) -> Inertia:
-        return Inertia(*(self._both(m) for m in (of.turning, of.coupling, of.moving)))
+        return Inertia(*(self.general(m) for m in (of.turning, of.coupling, of.moving)))
 
-    def _both(self, m: Matrix) -> Matrix:
+    def general(self, m: Matrix) -> Matrix:
+        """Any matrix of second moments, in the outer axes."""
         columns = [list(self.vector(_triple(column))) for column in transposed(m)]
         return [list(self.vector(_triple(row))) for row in transposed(columns)]
+
+    def symmetric(self, m: Matrix) -> Matrix:
+        """A symmetric matrix in the outer axes."""
+        made = self.general(m)
+        return symmetric(lambda i, j: made[i][j])
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,14 @@ class Row:
 
 
 @dataclass(frozen=True)
+class RowSlopes:
+    """Gradient of a row over the coordinates, by their numbers, and its second derivative where none accelerates."""
+
+    gradient: dict[int, Expr]
+    bend: Expr
+
+
+@dataclass(frozen=True)
 class Guide:
     """A rheonomic constraint: `row` makes a coordinate follow position, rate and acceleration
     inputs; in joint coordinates, which have no rows, it is -1.

@@ -125,6 +125,9 @@ class Reading:
     def unit(self, key: str, value: VectorValue) -> tuple[float, float, float]:
         """A constant direction, which must be of length 1."""
         x, y, z = self.vector(key, value)
+        if x == y == z == 0.0:
+            self.mistake(key, value, "has no direction", "write one, such as [0, 0, 1]")
+            return (1.0, 0.0, 0.0)
         if abs(math.sqrt(x * x + y * y + z * z) - 1.0) > 1e-9:
             self.mistake(key, value, "is not of length 1", "write unit(...)")
             return (1.0, 0.0, 0.0)

@@ -9,6 +9,7 @@ once a step from its start.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,7 +17,16 @@ from codegen.expressions.dag import Expr
 from codegen.expressions.dag import evaluate as evaluate_expr
 from codegen.system.affine import affine
 from codegen.system.masses import Masses
-from codegen.system.quantities import Coordinate, Guide, Held, JointPlace, LongRow, Quantity, Row
+from codegen.system.quantities import (
+    Coordinate,
+    Guide,
+    Held,
+    JointPlace,
+    LongRow,
+    Quantity,
+    Row,
+    RowSlopes,
+)
 from codegen.system.reading import Reading
 from codegen.system.vectors import Vector
 
@@ -55,6 +65,9 @@ class System(Reading):
         default_factory=list
     )  # key, coordinate, jump of stiffness
     written_forces: list[tuple[str, str, Expr]] = field(default_factory=list)  # key, coordinate
+    # slopes of all forces over places, and over rates times a weight, where they have a form of their own
+    tangent: Callable[[float], dict[tuple[int, int], Expr]] | None = None
+    row_slopes: Callable[[], dict[int, RowSlopes]] | None = None  # of rows, likewise
     _owners: dict[Expr, Coordinate] = field(default_factory=dict)
 
     def coordinate(self, name: str, unit: str, initial: float, rate: float = 0.0) -> Coordinate:

@@ -15,9 +15,10 @@ import copy
 from collections.abc import Iterator
 from dataclasses import replace
 
-from codegen.expressions.dag import Expr
+from codegen.expressions.dag import Expr, Graph
 from codegen.spatial.algebra import ZERO, Inertia, Wrench
 from codegen.spatial.innovations import Whole
+from codegen.spatial.rigid import RigidMass
 from codegen.system.vectors import Vector, dot
 from codegen.topology.joints import SINGLE
 from codegen.tree.chain import Chain, ChainLink
@@ -36,6 +37,15 @@ def composite_mass(chain: Chain) -> dict[tuple[int, int], Expr]:
         if not e.is_zero:
             found[key] = graph.stem(e, f"mass_{key[0]}_{key[1]}")
 
+    if not any(link.modes for link in chain.links):
+        # rigid bodies together are one, with fewer numbers
+        for n, mass in enumerate(composite_masses(chain)):
+            for i, way in ways(chain, chain.links[n]):
+                for j, at, met in _met(chain, n, mass.times(*way)):
+                    if at != n or j >= i:
+                        note(i, j, met)
+            _add_rotor(found, chain.links[n], graph)
+        return found
     whole: list[Inertia | None] = [link.inertia for link in chain.links]
     bent = {n: Whole(link.modes) for n, link in enumerate(chain.links) if link.modes}
     for n in reversed(range(len(chain.links))):
@@ -52,9 +62,7 @@ def composite_mass(chain: Chain) -> dict[tuple[int, int], Expr]:
             for j, at, e in _met(chain, n, inertia.times(*way)):
                 if at != n or j >= i:
                     note(i, j, e)
-        if not graph.lift(link.rotor).is_zero:
-            i = link.coordinates[0]
-            found[i, i] = found.get((i, i), graph.zero) + link.rotor
+        _add_rotor(found, link, graph)
         if link.parent >= 0:
             outer, passage = whole[link.parent], link.passage
             assert outer is not None
@@ -63,6 +71,28 @@ def composite_mass(chain: Chain) -> dict[tuple[int, int], Expr]:
                 bent[link.parent].carry(link.node, inertia)
             whole[link.parent] = outer.plus(passage.inertia_out(inertia))
     return found
+
+
+def _add_rotor(found: dict[tuple[int, int], Expr], link: ChainLink, graph: Graph) -> None:
+    if not graph.lift(link.rotor).is_zero:
+        i = link.coordinates[0]
+        found[i, i] = found.get((i, i), graph.zero) + link.rotor
+
+
+def composite_masses(chain: Chain) -> list[RigidMass]:
+    """Masses of each link with all that hangs on it, none of which bends, about its origin."""
+    found = [mass_of(link) for link in chain.links]
+    for n in reversed(range(len(found))):
+        link = chain.links[n]
+        if link.parent >= 0:
+            found[link.parent] = found[link.parent].plus(found[n].out(link.passage))
+    return found
+
+
+def mass_of(link: ChainLink) -> RigidMass:
+    """Mass of one link that does not bend."""
+    assert link.inertia is not None
+    return RigidMass(link.mass, link.first, link.inertia.turning)
 
 
 def _met(chain: Chain, n: int, push: Wrench) -> Iterator[tuple[int, int, Expr]]:
@@ -85,16 +115,7 @@ def _met(chain: Chain, n: int, push: Wrench) -> Iterator[tuple[int, int, Expr]]:
 
 def composite_forces(chain: Chain, loads: Loads) -> dict[int, Expr]:
     """Forces of all joint coordinates when nothing accelerates."""
-    still = copy.copy(chain)
-    zero = chain.graph.zero
-    still.links = [
-        replace(
-            link,
-            qdd=[zero] * len(link.qdd),
-            modes=None if link.modes is None else link.modes.still(),
-        )
-        for link in chain.links
-    ]
+    still, zero = standing(chain), chain.graph.zero
     handed = transmitted(still, loads)
     found = {}
     for link, wrench in zip(chain.links, handed, strict=True):
@@ -116,6 +137,20 @@ def composite_forces(chain: Chain, loads: Loads) -> dict[int, Expr]:
             for i, (turn, move) in zip(modes.indices, link.node.ways, strict=True):
                 found[i] = found[i] - (dot(turn, push.moment) + dot(move, push.force))
     return found
+
+
+def standing(chain: Chain) -> Chain:
+    """The same links with nothing that accelerates."""
+    still, zero = copy.copy(chain), chain.graph.zero
+    still.links = [
+        replace(
+            link,
+            qdd=[zero] * len(link.qdd),
+            modes=None if link.modes is None else link.modes.still(),
+        )
+        for link in chain.links
+    ]
+    return still
 
 
 def ways(chain: Chain, link: ChainLink) -> list[tuple[int, Way]]:

@@ -31,7 +31,7 @@ def pushed(
     source, forces = tree.system, {}
     graph = source.graph
     pushes: dict[tuple[int, tuple[float, ...]], list[Expr]] = {}
-    for index, terms in sorted(_undefined(source, given).items()):
+    for index, terms in sorted(undefined(source, given).items()):
         c = source.coordinates[index]
         force: Expr = coordinates.put(graph.total((1.0, e) for e in terms))
         if force.is_zero:
@@ -48,7 +48,7 @@ def pushed(
     return forces, {key: (x, y, z) for key, (x, y, z) in pushes.items()}
 
 
-def _undefined(source: System, given: Mapping[int, list[Expr]]) -> dict[int, list[Expr]]:
+def undefined(source: System, given: Mapping[int, list[Expr]]) -> dict[int, list[Expr]]:
     """Forces on coordinates that rows define as forces on those that they are defined by."""
     found = {index: list(terms) for index, terms in given.items()}
     for var, (e, _) in source.defined.items():

@@ -152,6 +152,8 @@ class Coordinates:
             if link.modes is not None:
                 m = link.modes
                 self._joints |= zip(m.indices, zip(m.q, m.qd, m.qdd, strict=True), strict=True)
+        for c in self.own.values():
+            self._joints[c.index] = (c.q, c.qd, self.graph.var(f"qdd {c.index}"))
         self._defined: dict[Expr, tuple[Expr, Expr, Expr]] = {}
 
     def of(self, var: Expr, part: int) -> Expr:
@@ -192,9 +194,9 @@ class Coordinates:
         joints = self.motion.tree.coordinates
         return next((i for i, c in enumerate(joints) if c.scalar is var), None)
 
-    def on(self, link: int, place: np.ndarray, axis: int) -> Expr:
-        """A component of a place on a link."""
-        return self.graph.lift(self._at(link, place)[0][axis])
+    def on(self, link: int, place: np.ndarray, axis: int, part: int = 0) -> Expr:
+        """A component of a place on a link: value (0), rate or acceleration (2)."""
+        return self.graph.lift(self._at(link, place)[part][axis])
 
     def put(self, e: Expr) -> Expr:
         """An expression of the file over joint coordinates."""

@@ -183,7 +183,15 @@ def _labels(ax: Axes, shapes: list[Drawn], view: View, corner: list[NDArray[np.f
     named: set[tuple[str, tuple[float, float]]] = set()
     order = {"mark": 0, "arc": 1, "arrow": 2, "line": 3, "spring": 3, "area": 4}
     candidates = sorted((s for s in shapes if s.label), key=lambda s: order[s.kind])
-    left_out = len(candidates[MOST_TRIED:])
+    wanted, is_crowded = len(candidates), len(candidates) > MOST_LABELS
+    if is_crowded:
+        # of many, joints and bodies are what a reader looks for
+        told = [s for s in candidates if s.style != "vector"]
+        last = len(order)
+        candidates = sorted(
+            told, key=lambda s: last if s.style in ("moving", "fixed") else order[s.kind]
+        )
+    left_out = wanted - len(candidates[:MOST_TRIED])
     for shape in candidates[:MOST_TRIED]:
         xy = view.on_paper(shape.points)
         if shape.kind in ("mark", "arrow"):
@@ -197,8 +205,7 @@ def _labels(ax: Axes, shapes: list[Drawn], view: View, corner: list[NDArray[np.f
             continue
         named.add(key)
         size = 7.5 if shape.kind in ("line", "area", "spring") else 8.5
-        must = len(candidates) <= MOST_LABELS
-        left_out += not labels.put(shape.label, at, label_colour(shape), size, must=must)
+        left_out += not labels.put(shape.label, at, label_colour(shape), size, must=not is_crowded)
     if left_out:
         ax.set_title(
             f"{view.title}; no room for {left_out} names", fontsize=9, color="#555555", loc="left"

@@ -50,6 +50,7 @@ STYLES: dict[str, tuple[str, dict[str, Any]]] = {
     "gravity": ("gravity", {"color": INK, "lw": 1.5}),
 }  # fmt: skip
 SOLID = ("centre", "moving", "fixed", "force")
+MANY = 20  # unit vectors, from which on they are drawn faintly
 NAMED_BY_COLOUR = {"rod": "#3d5866", "link": INK, "joint": "#a84a00", "fixed": INK}
 
 
@@ -60,9 +61,13 @@ def style_of(drawn: Drawn) -> str:
 
 def paint(ax: Axes, shapes: list[Drawn], view: View) -> None:
     """Draw shapes as the view sees them; what is nearer covers what is farther."""
+    many = sum(s.style == "vector" for s in shapes) > MANY
     depth = {id(s): float(np.mean(s.points @ view.eye)) for s in shapes}
     for shape in sorted(shapes, key=lambda s: depth[id(s)]):
-        _one(ax, shape, view.on_paper(shape.points), STYLES[style_of(shape)][1])
+        look = STYLES[style_of(shape)][1]
+        if many and shape.style == "vector":
+            look = look | {"alpha": 0.3, "lw": 0.8}
+        _one(ax, shape, view.on_paper(shape.points), look)
 
 
 def _one(ax: Axes, shape: Drawn, xy: NDArray[np.float64], look: dict[str, Any]) -> None:

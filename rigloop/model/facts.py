@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -132,14 +132,22 @@ class ModelFacts(msgspec.Struct, frozen=True):
     """The costs of operations on this machine that the bound is made of."""
 
 
-def model_facts(path: Path) -> tuple[ModelFacts, Mechanism, Assembled]:
+def model_facts(
+    path: Path, tell: Callable[[str], None] = lambda words: None
+) -> tuple[ModelFacts, Mechanism, Assembled]:
     """Read a mechanism file and everything about it; nothing is compiled.
+
+    Parameters
+    ----------
+    tell : callable
+        Takes words about what is done, for somebody who waits.
 
     Raises
     ------
     MechanismError
         With every mistake of the file.
     """
+    tell("reading")
     mechanism = load(path)
     system = mechanism.system
     written = entries(path)
@@ -160,9 +168,14 @@ def model_facts(path: Path) -> tuple[ModelFacts, Mechanism, Assembled]:
         element, _, words = row.label.partition(" ")
         inside = tuple(by_var[v] for v in system.graph.variables(row.phi) if v in by_var)
         rows.append(RowFacts(element.replace("/", "."), words, inside, number in linear))
-    costed = formulation_costs(mechanism)
+    shown = KernelOptions(), KernelOptions(formulation="articulated")
+    costed = formulation_costs(
+        mechanism, shown, lambda name: tell(f"counting the operations of '{name}'")
+    )
     is_default = not next(c.refused for c in costed.found if c.formulation == "ali3p")
-    options = KernelOptions() if is_default else KernelOptions(formulation="articulated")
+    options = shown[0] if is_default else shown[1]
+    text = costed.texts.get(options.formulation) or costs.written(path, options)
+    tell("bounding the time of a step")
     machine = _machine(options)
     masses = tuple(_masses(written, system))
     facts = ModelFacts(
@@ -181,13 +194,13 @@ def model_facts(path: Path) -> tuple[ModelFacts, Mechanism, Assembled]:
         parameters=tuple(NamedValue(p.path, p.default) for p in system.parameters),
         outputs=tuple(output.port for output in mechanism.outputs),
         states=tuple(state.path for state in system.internals),
-        operations=costs.operations(path, options),
+        operations=costs.counted(text),
         options=options.text(),
         tree=_tree(system),
         formulations=costed.found,
         advised=costed.advised,
         reason=costed.reason,
-        bound=None if machine is None else step_bound(path, options, machine),
+        bound=None if machine is None else step_bound(path, options, machine, text),
         costs=machine,
     )
     return facts, mechanism, assembled

@@ -56,8 +56,8 @@ def show_mechanism(
     mistakes = list(_wrong(wanted))
     if mistakes:
         raise MechanismError(mistakes)
-    with console.status("generating, to count operations"):
-        facts, mechanism, assembled = model_facts(path)
+    with console.status("reading") as status:
+        facts, mechanism, assembled = model_facts(path, status.update)
     if not quiet:
         print_facts(facts, console)
     output = wanted.output

@@ -58,7 +58,10 @@ def add(entry: Entry, name: str, system: System) -> None:
     angle = None
     if entry.angle is not None:
         if axis is None or not made_frame.arms or body.is_moving(made.generators[0]):
-            remedy = "give `axis`, a fixed first point and another point or vector"
+            remedy = (
+                "give `axis`, a fixed first point and another point or vector; "
+                "a `rotation` measures the turn of a body that moves"
+            )
             system.mistake("angle", entry.angle, "turns about no fixed axis", remedy)
             return
         angle = system.scalar("angle", entry.angle, "rad")

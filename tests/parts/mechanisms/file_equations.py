@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from codegen.closed_trees.closed import closed_tree
 from codegen.expressions.dag import evaluate
-from codegen.tree.closed import closed_tree
 from codegen.tree.places import Coordinates, Places
 
 CLOSED = 1e-13

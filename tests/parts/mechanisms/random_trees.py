@@ -17,6 +17,11 @@ def random_tree(seed, n_links, kinds=KINDS):
 
 def written_tree(seed, n_links, kinds=KINDS):
     """The same before it is built, as tables that more can be added to."""
+    return write(written_links(seed, n_links, kinds), "random_tree", "")
+
+
+def written_links(seed, n_links, kinds=KINDS):
+    """The same as links, as importers have them."""
     rng = np.random.default_rng(seed)
     tree = Tree(gravity=(0.3, -0.2, -9.81))
     centres = {"ground": np.zeros(3)}
@@ -46,7 +51,7 @@ def written_tree(seed, n_links, kinds=KINDS):
                 (floats(axes[0]), floats(axes[1])),
             )
         )
-    return write(tree, "random_tree", "")
+    return tree
 
 
 def unit(v):

@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from codegen.closed_trees.closed import closed_tree
 from codegen.expressions.dag import evaluate
 from codegen.formulations import articulated
 from codegen.options.options import KernelOptions
 from codegen.targets import numpy_module
-from codegen.tree.closed import closed_tree
 from codegen.tree.mechanism import in_joint_coordinates
 from codegen.tree.recursion import accelerations
 

@@ -38,6 +38,8 @@ def test_a_wrong_element_names_its_key(table, keys, key):
 
 @pytest.mark.parametrize(("table", "keys", "key", "told"), [
     ("mass", {"point": "P", "mass_kg": -1}, "mass_kg", "below 0"),
+    ("bushing", {"bodies": ["rod", "ground"], "point_m": (0, 0, 0), "stiffness": [1, 2, 3]}, "stiffness", "too few"),
+    ("slide", {"point": "P", "start_m": "P", "along": (0, 0, 0), "by": "s"}, "along", "no direction"),
     ("mass", {"point": "P", "mass_kg": {"input": 1.0}}, "mass_kg", "cannot be an input"),
     ("mass", {"point": "P", "mass_kg": math.nan}, "mass_kg", "not finite"),
     ("inertia", {"angle": "a", "inertia_kg_m2": -0.1}, "inertia_kg_m2", "below 0"),
@@ -47,7 +49,7 @@ def test_a_wrong_element_names_its_key(table, keys, key):
     ("friction", {"angle": "a", "coulomb": 1, "transition_speed": 0}, "transition_speed", "above 0"),
     ("lugre", {"angle": "a", "coulomb": 0, "static": 1, "stribeck_speed": 1, "bristle_stiffness": 1},
      "coulomb", "above 0"),
-    ("slide", {"point": "P", "start_m": "P", "along": (0, 0, 0), "by": "s"}, "along", "length 1"),
+    ("slide", {"point": "P", "start_m": "P", "along": (0, 2, 0), "by": "s"}, "along", "length 1"),
     ("rotation", {"angle": "a", "point": "P", "centre_m": (0, 0, 0), "axis": (0, 0, 1), "zero": (0, 0.6, 0.8)},
      "zero", "not perpendicular"),
 ])  # fmt: skip

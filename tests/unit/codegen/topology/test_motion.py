@@ -5,11 +5,11 @@ import math
 import pytest
 from mechanisms.random_trees import random_tree
 
+from codegen.closed_trees.closed import closed_tree
 from codegen.description.builder import MechanismBuilder
 from codegen.description.mechanism import MechanismError, load
 from codegen.topology.frames import placing
 from codegen.topology.motion import topology
-from codegen.tree.closed import closed_tree
 
 INERTIA = (0.02, 0.03, 0.04)
 

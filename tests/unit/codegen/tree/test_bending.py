@@ -7,7 +7,7 @@ from mechanisms.flexible_mechanisms import flexible_crank
 from mechanisms.random_flexible import random_flexible
 from mechanisms.tree_accelerations import composite_difference, difference
 
-from codegen.tree.closed import closed_tree
+from codegen.closed_trees.closed import closed_tree
 
 # rods of 0.5 m: their nodes turn by up to 0.05 rad
 BENT_M = 0.01

@@ -5,8 +5,8 @@ import pytest
 from mechanisms.file_equations import Equations, moved
 from mechanisms.odd_trees import LOOPS, TREES
 
+from codegen.closed_trees.closed import closed_tree
 from codegen.expressions.dag import evaluate
-from codegen.tree.closed import closed_tree
 from codegen.tree.mechanism import in_joint_coordinates
 from codegen.tree.places import Coordinates, Places
 from codegen.tree.recursion import accelerations

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from codegen.closed_trees.closed import ClosedTree, closed_tree
+from codegen.closed_trees.loose import pairs
 from codegen.description.mechanism import Mechanism, MechanismError
 from codegen.equations.equations import LARGE
 from codegen.equations.program import Program
@@ -16,8 +18,6 @@ from codegen.pose.built import built_pose
 from codegen.system.affine import affine
 from codegen.system.system import System
 from codegen.tree.chain import shares_on_links
-from codegen.tree.closed import ClosedTree, closed_tree
-from codegen.tree.loose import pairs
 from codegen.tree.twin_data import twin_data, uncompared
 from rig_configs.mistakes import Mistake
 
@@ -25,7 +25,7 @@ TWIN = (
     "tree/joint_coordinates.py.in",
     "topology/file_coordinates.py.in",
     "spatial/bent_masses.py.in",
-    "tree/closed.py.in",
+    "closed_trees/closed.py.in",
 )
 
 

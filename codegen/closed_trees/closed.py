@@ -12,20 +12,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from codegen.closed_trees.closed_outputs import ROW, ClosedOutputs
+from codegen.closed_trees.loose import loose_mass
+from codegen.closed_trees.row_slopes import RowsOverJoints
+from codegen.closed_trees.tangent import tangent
 from codegen.description.mechanism import Mechanism, MechanismError
 from codegen.expressions.dag import Expr
 from codegen.spatial.quaternions import length2
 from codegen.system.masses import Masses
-from codegen.system.quantities import Coordinate, Guide, Row
+from codegen.system.quantities import Coordinate, Guide, Row, RowSlopes
 from codegen.system.system import System
 from codegen.topology.closed_rates import closed_rates
 from codegen.topology.closing import Closing, closing
+from codegen.topology.following import follow
 from codegen.topology.motion import Motion, keep_guided, topology
 from codegen.tree.chain import Chain
-from codegen.tree.closed_outputs import ClosedOutputs
 from codegen.tree.composite import composite_forces, composite_mass
 from codegen.tree.loads import loads_of, push_on
-from codegen.tree.loose import loose_mass
 from codegen.tree.mechanism import move_over, nameless_masses, start_rates
 from codegen.tree.places import Coordinates, Places
 from codegen.tree.reactions import Reactions
@@ -80,6 +83,7 @@ def closed_tree(
     rates = start_rates(motion)
     if source.flexible:
         rates = closed_rates(motion, closes, rates)
+    closes = follow(motion, closes, _shown_rows(mechanism))
     system, own = _system(source, motion, rates)
     system.masses, left = _split(source.masses, motion)
     chain = Chain(motion, system.coordinates, system, source.graph, is_ruthless=is_ruthless)
@@ -93,10 +97,17 @@ def closed_tree(
     forces = composite_forces(chain, loads)
     forces |= {c.index: loads.forces.get(c.index, source.graph.zero) for c in own.values()}
     system.mass = composite_mass(chain)
-    loose_mass(system, left, coordinates, forces)
+    asked: dict[int, Expr] = {}
+    loose_mass(system, left, coordinates, asked)
+    for i, e in asked.items():
+        forces[i] = forces.get(i, source.graph.zero) + e
+    if not source.flexible:
+        system.tangent = partial(tangent, coordinates, system, asked)
     system.mass = {key: e for key, e in sorted(system.mass.items()) if not e.is_zero}
     system.force = {i: e for i, e in sorted(forces.items()) if not e.is_zero}
     numbers = _close(system, source, coordinates, closes)
+    if not source.flexible:
+        system.row_slopes = partial(_row_slopes, source, coordinates, closes)
     lams = [source.graph.var(f"row_lam {n}") for n in range(len(numbers) + len(closes.parted))]
     handed = partial(transmitted, chain, _with_rows(coordinates, closes, lams))
     joints = Reactions(chain, handed, coordinates.places)
@@ -106,6 +117,14 @@ def closed_tree(
         raise MechanismError(shown.mistakes)
     made = Mechanism(mechanism.name, system, outputs, mechanism.sha256)
     return ClosedTree(made, mechanism, motion, chain, closes, left, shown)
+
+
+def _shown_rows(mechanism: Mechanism) -> set[int]:
+    """Rows whose multipliers outputs show."""
+    system = mechanism.system
+    values = [system.values[o.path] for o in mechanism.outputs if o.path in system.values]
+    names = [var.name for e in values for var in system.graph.variables(e)]
+    return {int(name.removeprefix(ROW)) for name in names if name.startswith(ROW)}
 
 
 def _left_closed(motion: Motion) -> Iterator[Mistake]:
@@ -159,7 +178,8 @@ def _split(masses: Masses, motion: Motion) -> tuple[Masses, Masses]:
         mine[tree.carrier([vector], "vector") is None].of_vectors.append((vector, var))
     for c, var in masses.of_scalars:
         measures = tree.scalars.get(c.q)
-        is_joint = measures is not None and len(measures[0]) == 1
+        joints = set() if measures is None else measures[0].keys()
+        is_joint = len(joints) == 1 and max(joints) < len(tree.coordinates)
         mine[not is_joint].of_scalars.append((c, var))
     return mine
 
@@ -189,6 +209,17 @@ def _close(
         own = system.coordinates[place]
         system.guides.append(Guide(guide.name, own, numbers[guide.row], guide.inputs))
     return numbers
+
+
+def _row_slopes(source: System, coordinates: Coordinates, closes: Closing) -> dict[int, RowSlopes]:
+    """Slopes of all rows but those of rates, by their numbers here; those of quaternions are plain."""
+    over, found = RowsOverJoints(coordinates), {}
+    for n, r in enumerate(closes.rows):
+        if source.rows[r].sliding is None:
+            found[n] = over.of_row(source.rows[r].phi)
+    for n, part in enumerate(closes.parted):
+        found[len(closes.rows) + n] = over.of_parted(part)
+    return found
 
 
 def pushes_with_rows(
