@@ -5,12 +5,21 @@ back.
 """
 from libc.stdint cimport int64_t
 
+cdef enum:
+    JUMP = 10       # times the gate: an innovation beyond that is no mistake of a covariance, but another place
+
 cdef struct Gate:
     double limit            # squared innovation over its variance above which a sample is rejected; 0: never
     int64_t patience
     int64_t *n_refused      # consecutive, of each sensor
     int64_t n_rejected      # in all
     int used                # samples of this cycle that went in
+
+
+cdef inline bint is_jump(const Gate *gate, int i, double squared) noexcept nogil:
+    # whether `admits` is about to let in a sample for the patience alone, and from far away
+    return (gate.limit > 0.0 and gate.n_refused[i] >= gate.patience
+            and not squared <= JUMP * JUMP * gate.limit)
 
 
 cdef inline bint admits(Gate *gate, int i, double squared) noexcept nogil:
