@@ -153,7 +153,8 @@ def _section(exu: Any, side: float) -> Any:
     made = exu.BeamSection()
     shear = SHEAR_PA * SHEAR_SHARE * area
     bend = YOUNGS_PA * second
-    made.stiffnessMatrix = np.diag([YOUNGS_PA * area, shear, shear, SHEAR_PA * TORSION_SHARE * side**4, bend, bend])  # fmt: skip
+    twist = SHEAR_PA * TORSION_SHARE * side**4
+    made.stiffnessMatrix = np.diag([YOUNGS_PA * area, shear, shear, twist, bend, bend])
     made.inertia = DENSITY_KG_M3 * second * np.diag([2.0, 1.0, 1.0])
     made.massPerLength = DENSITY_KG_M3 * area
     return made
@@ -163,8 +164,8 @@ def difference_percent(folder: Path) -> dict[str, float]:
     """How far the end of the second bar is from the peer's: across the plane, percent of how far it leaves it; and in
     the plane, m.
 
-    In the plane, bars whose ends are bent aside by w are too long by w^2 / 2 L or so, for nodes are linear in amplitudes;
-    the mechanism, which is near its stretched pose, makes the triple of that.
+    In the plane, bars whose ends are bent aside by w are too long by w^2 / 2 L or so, for nodes are linear in
+    amplitudes; the mechanism, which is near its stretched pose, makes the triple of that.
     """
     here, there = ours(folder), peer()
     aside = float(np.max(np.abs(there[:, 2])))

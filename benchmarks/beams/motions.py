@@ -41,7 +41,8 @@ def profile(t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Angle, rate and acceleration of the hub."""
     a, w = 2.0 * math.pi / SPUN_UP_S, SPIN_RAD_S / SPUN_UP_S
     rising = t <= SPUN_UP_S
-    turned = np.where(rising, w * (t * t / 2.0 - (1.0 - np.cos(a * t)) / a**2), SPIN_RAD_S * (t - SPUN_UP_S / 2.0))  # fmt: skip
+    risen = w * (t * t / 2.0 - (1.0 - np.cos(a * t)) / a**2)
+    turned = np.where(rising, risen, SPIN_RAD_S * (t - SPUN_UP_S / 2.0))
     rate = np.where(rising, w * (t - np.sin(a * t) / a), SPIN_RAD_S)
     return turned, rate, np.where(rising, w * (1.0 - np.cos(a * t)), 0.0)
 

@@ -65,7 +65,10 @@ def _determinant(hz: float) -> float:
     whole[3, 3] -= TIP_KG * omega**2
     whole[4, 4] -= TIP_KG * omega**2
     # of the same size at every frequency: a pole is large beside what is near it, and a root is small
-    stretch, bend = BEAM["youngs_pa"] * BEAM["area_m2"], BEAM["youngs_pa"] * BEAM["second_moment_m4"]
+    stretch, bend = (
+        BEAM["youngs_pa"] * BEAM["area_m2"],
+        BEAM["youngs_pa"] * BEAM["second_moment_m4"],
+    )
     size = np.sqrt([stretch, stretch, bend, stretch, stretch, bend])
     return float(np.linalg.det(whole / np.outer(size, size)))
 

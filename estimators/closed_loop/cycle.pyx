@@ -1,7 +1,7 @@
 """One cycle of an observer, whatever its kind: predict → correct, if there is a sample → look at the result → show.
 
-Policies. A sample beyond the gate is rejected and counted; a sensor that has jumped is believed in the end, with the
-covariance of the start, for the old one would move every other state by as much. A covariance that is not positive definite is replaced by
+Policies. A sample beyond the gate is rejected and counted; a sensor that has jumped alone is believed in the end, with
+the covariance of the start, for the old one would move every other state by as much. A covariance that is not positive definite is replaced by
 that of the start and counted. A position that cannot be found ends the cycle with its status: the estimate stays as
 it was, and the loop gets the status. After many lost periods nothing is known of the state: its covariance is the one
 of the start.
@@ -11,7 +11,7 @@ of the start.
 from libc.string cimport memcpy, memset
 
 from estimators.numerics.covariance cimport cholesky_rows, drift, joseph, project_rows, propagate
-from estimators.numerics.gate cimport admits, is_jump
+from estimators.numerics.gate cimport admits, is_jump, refused
 from estimators.numerics.van_loan cimport van_loan
 
 
@@ -95,7 +95,7 @@ cdef void grow(ObserverState *s) noexcept nogil:
 
 
 cdef inline int _fold(ObserverState *s, const double *sample, int n) noexcept nogil:
-    cdef int i, j
+    cdef int i, j, n_refused = refused(&s.gate, s.n_y)
     cdef double inverse, left, squared
     memset(s.dx, 0, n * sizeof(double))
     for i in range(s.n_y):
@@ -106,7 +106,7 @@ cdef inline int _fold(ObserverState *s, const double *sample, int n) noexcept no
             left -= s.slope[i * n + j] * s.dx[j]
         inverse = 1.0 / (s.meas_var[i] + project_rows(s.cov, s.slope + i * n, s.ph, n))
         squared = left * left * inverse
-        if is_jump(&s.gate, i, squared):
+        if is_jump(&s.gate, i, squared, n_refused):
             memcpy(s.cov, s.start_cov, n * n * sizeof(double))
             s.n_repaired += 1
             inverse = 1.0 / (s.meas_var[i] + project_rows(s.cov, s.slope + i * n, s.ph, n))

@@ -16,9 +16,18 @@ cdef struct Gate:
     int used                # samples of this cycle that went in
 
 
-cdef inline bint is_jump(const Gate *gate, int i, double squared) noexcept nogil:
-    # whether `admits` is about to let in a sample for the patience alone, and from far away
-    return (gate.limit > 0.0 and gate.n_refused[i] >= gate.patience
+cdef inline int refused(const Gate *gate, int n) noexcept nogil:
+    # sensors whose last sample was not let in
+    cdef int i, found = 0
+    for i in range(n):
+        found += gate.n_refused[i] > 0
+    return found
+
+
+cdef inline bint is_jump(const Gate *gate, int i, double squared, int n_refused) noexcept nogil:
+    # whether `admits` is about to let in a sample from far away for the patience alone, of a sensor that stands alone
+    # against all others at the begin of this cycle: then it has jumped, where many that disagree show a wrong estimate
+    return (gate.limit > 0.0 and n_refused == 1 and gate.n_refused[i] >= gate.patience
             and not squared <= JUMP * JUMP * gate.limit)
 
 
