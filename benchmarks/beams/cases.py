@@ -119,7 +119,10 @@ def princeton(folder: Path, count: int = 6) -> dict[str, float]:
     """How far tip displacements are out of the spread of the printed ones, percent of the largest, for both forces."""
     length = PRINCETON["length_m"]
     # without the stretch of a body, whose frequencies are higher than that
-    path = pushed_beam("princeton", count, length, princeton_section(), damping_ratio=0.02, highest_hz=15500.0).save(folder)  # fmt: skip
+    made = pushed_beam(
+        "princeton", count, length, princeton_section(), damping_ratio=0.02, highest_hz=15500.0
+    )
+    path = made.save(folder)
     body = rigloop.mechanism(path, formulation="articulated", integrator="rk4", step_s=1e-5)
     found = {}
     for force in FORCES_N:

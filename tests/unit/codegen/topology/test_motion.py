@@ -130,7 +130,8 @@ def test_thin_bodies_that_bend_and_are_fixed_to_each_other_are_a_tree():
         for letter, way in (("x", (1, 0, 0)), ("y", (0, 1, 0)), ("z", (0, 0, 1))):
             made.unit_vector(f"e{letter}{n}", direction=way)
         made.flexible_body(
-            f"b{n}", points=[f"P{n}"], vectors=[f"ex{n}", f"ey{n}", f"ez{n}"], frame="root", interfaces=["tip"], modes=1,
+            f"b{n}", points=[f"P{n}"], vectors=[f"ex{n}", f"ey{n}", f"ez{n}"], frame="root", interfaces=["tip"],
+            modes=1,
             beam={
                 "line_m": [(at, 0, 0), (end, 0, 0)], "density_kg_m3": 2800.0, "youngs_pa": 7e10, "shear_pa": 2.7e10,
                 "diameter_m": 1e-3, "elements": 3, "nodes": {"root": 0.0, "tip": 1.0},
