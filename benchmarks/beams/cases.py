@@ -116,7 +116,7 @@ def settled(body: Any, force: Array, ramp_s: float, hold_s: float) -> dict[str, 
 
 
 def princeton(folder: Path, count: int = 6) -> dict[str, float]:
-    """How far tip displacements are out of the spread of the printed ones, percent of the largest, for both forces."""
+    """Return the distance of tip displacements from the spread of the printed ones, percent of the largest."""
     length = PRINCETON["length_m"]
     # without the stretch of a body, whose frequencies are higher than that
     made = pushed_beam(
@@ -146,7 +146,7 @@ ASIDE = 1e-4  # of the load, across it
 
 
 def buckling(folder: Path, count: int = 6) -> dict[str, float]:
-    """Up to 0.8 of the load that turns a deep beam over: by how many percent of it it goes aside as under another."""
+    """Return by how many percent the load that bends a deep beam aside as far as an exact one is too high."""
     youngs, shear, area = 73e9, 28.08e9, 1e-3
     section = {
         "density_kg_m3": 2680.0, "youngs_pa": youngs, "shear_pa": shear, "area_m2": area,

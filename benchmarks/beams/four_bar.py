@@ -60,7 +60,7 @@ def four_bar() -> MechanismBuilder:
 
 
 def ours(folder: Path) -> Array:
-    """Where the end of the second bar is at the angles that are compared, shape (n, 3)."""
+    """Return the places of the end of the second bar at the angles that are compared, shape (n, 3)."""
     body = rigloop.mechanism(four_bar().save(folder), step_s=1e-3)
     t = 1e-3 * np.arange(1, round(TURN_S * 1e3) + 1)
     a = np.pi / TURN_S
@@ -161,8 +161,8 @@ def _section(exu: Any, side: float) -> Any:
 
 
 def difference_percent(folder: Path) -> dict[str, float]:
-    """How far the end of the second bar is from the peer's: across the plane, percent of how far it leaves it; and in
-    the plane, m.
+    """Return the distance of the end of the second bar from the peer's, percent of its largest way out of the plane
+    across that, and m in it.
 
     In the plane, bars whose ends are bent aside by w are too long by w^2 / 2 L or so, for nodes are linear in
     amplitudes; the mechanism, which is near its stretched pose, makes the triple of that.

@@ -56,7 +56,7 @@ def spun_up(folder: Path) -> float:
 
 
 def stretched(folder: Path) -> float:
-    """How far the stretch of that beam by its spin is from the closed form, percent.
+    """Return the distance of the stretch of that beam by its spin from the closed form, percent.
 
     Five modes of bending have none, so here are static shapes of its tip beside them, of which one stretches the beam.
     The square of the spin shortens it by its bending too, which has ended by then, but for what still swings.

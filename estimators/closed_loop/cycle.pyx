@@ -1,10 +1,10 @@
 """One cycle of an observer, whatever its kind: predict → correct, if there is a sample → look at the result → show.
 
 Policies. A sample beyond the gate is rejected and counted; a sensor that has jumped is believed in the end, with the
-covariance of the start, for the old one would move every other state by as much. A covariance that is not positive definite is replaced by
-that of the start and counted. A position that cannot be found ends the cycle with its status: the estimate stays as
-it was, and the loop gets the status. After many lost periods nothing is known of the state: its covariance is the one
-of the start.
+covariance of the start, for the old one would move every other state by as much. A covariance that is not positive
+definite is replaced by that of the start and counted. A position that cannot be found ends the cycle with its status:
+the estimate stays as it was, and the loop gets the status. After many lost periods nothing is known of the state: its
+covariance is the one of the start.
 """
 # a vector of values that were just stored one by one waits until they have left the store buffer:
 # compiled with -fno-tree-slp-vectorize -fno-tree-loop-distribute-patterns
@@ -16,7 +16,7 @@ from estimators.numerics.gate cimport admits
 from estimators.numerics.van_loan cimport van_loan
 
 cdef enum:
-    JUMP = 10       # times the gate: an innovation beyond that is no mistake of a covariance, but another place
+    JUMP = 10       # times the gate: beyond that a sensor is in another place, and no covariance is merely too small
 cdef double SAME = 0.2
 
 
