@@ -163,6 +163,8 @@ def _advised(found: tuple[FormulationCost, ...], *, has_loops: bool) -> Costs:
     best = min(closing, key=lambda cost: cost.cycles)
     others = [cost for cost in closing if cost is not best]
     words, is_near = "closes the loops with stiff forces implicit", False
+    if not has_loops:
+        words = "is implicit: the explicit ones do not take the modes of its bodies at this step"
     if others:
         share = best.cycles / others[0].cycles
         words += f", at {share:.2f} of the cycles of '{others[0].formulation}'"

@@ -37,6 +37,7 @@ def frame(
 ) -> Frame:
     """Add a body's frame to the system, with the rows that keep its shape; `given_points` are not empty."""
     points = [system.point("points", value) for value in given_points]
+    _refuse_nodes(given_vectors, system)
     vectors = [system.direction("vectors", value) for value in given_vectors]
     # vectors first: a unit vector that is not needed to span the body has a row too many
     labels = [_label(value) for value in (*given_vectors, *given_points[1:])]
@@ -62,6 +63,24 @@ def frame(
     system.carry(name, "point", points)
     system.carry(name, "vector", vectors)
     return Frame(made, [arms[k] for k in basis], axis)
+
+
+def _refuse_nodes(given_vectors: Sequence[VectorValue], system: System) -> None:
+    """Refuse directions on nodes that bend: rows that keep their lengths would hold the modes."""
+    on_nodes = {
+        f"{name}_{node}_{letter}"
+        for name, body in system.flexible.items()
+        for node in body.modes.nodes
+        for letter in "xyz"
+    }
+    for value in given_vectors:
+        if isinstance(value, str) and value in on_nodes:
+            node = value[:-2]
+            problem = "is a direction on a node that bends, of unit length to first order only"
+            remedy = (
+                f"give the body a point and vectors of its own, and fix it by `rigid` to {node}"
+            )
+            system.mistake("vectors", value, problem, remedy)
 
 
 def _label(value: VectorValue) -> str:

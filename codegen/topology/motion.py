@@ -25,7 +25,7 @@ from codegen.topology.tree import Cut, Tree, spanning_tree
 OPEN = 1e-9  # m or rad; of a row that holds wherever the joints go
 SAMPLES = 2
 FAR = {"rad": 1.0, "m": 0.3, "1": 0.5}
-LITTLE_M = 1e-6  # of amplitudes: joints on nodes are the same to first order only
+LITTLE = 1e-6  # m and rad, by each amplitude: joints on nodes are the same to first order only
 
 
 def topology(system: System) -> Motion:
@@ -149,8 +149,15 @@ class Motion:
         """Joint coordinates far from those of the file, the same each time."""
         rng = np.random.default_rng(seed)
         sizes = np.array([FAR[c.unit] for c in self.tree.coordinates])
+        turned = {
+            amplitude.name: max(float(np.abs(node.shape[3:, i]).max()) for node in body.modes.nodes.values())
+            for body in self.tree.system.flexible.values()
+            for i, amplitude in enumerate(body.amplitudes)
+        }  # fmt: skip
         for link in self.tree.links:
-            sizes[list(link.amplitudes)] = LITTLE_M
+            for k in link.amplitudes:
+                # a thin rod turns by a thousand rad a metre of its twist
+                sizes[k] = LITTLE / max(1.0, turned[self.tree.coordinates[k].name])
         z = self.start + sizes * rng.uniform(-1.0, 1.0, len(sizes))
         for link in self.tree.links:
             if link.kind in ("ball", "free"):

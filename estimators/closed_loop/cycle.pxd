@@ -53,6 +53,8 @@ cdef struct ObserverState:
     double *gain        # (n)
     double *work        # see `Observer`
     double *innovation  # (n_y) of this cycle, 0 without a sample
+    double *first_refused   # (n_y) innovation of the first of the samples that are being refused
+    int64_t *n_agreed   # (n_y) samples in a row that the gate let in before those
     int *place_of       # (n_x) where the model's states are in x
     # of this cycle and in all
     double nis          # squared innovations over their variance, summed

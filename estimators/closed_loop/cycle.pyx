@@ -1,17 +1,23 @@
 """One cycle of an observer, whatever its kind: predict → correct, if there is a sample → look at the result → show.
 
-Policies. A sample beyond the gate is rejected and counted. A covariance that is not positive definite is replaced by
-that of the start and counted. A position that cannot be found ends the cycle with its status: the estimate stays as
-it was, and the loop gets the status. After many lost periods nothing is known of the state: its covariance is the one
-of the start.
+Policies. A sample beyond the gate is rejected and counted; a sensor that has jumped is believed in the end, with the
+covariance of the start, for the old one would move every other state by as much. A covariance that is not positive
+definite is replaced by that of the start and counted. A position that cannot be found ends the cycle with its status:
+the estimate stays as it was, and the loop gets the status. After many lost periods nothing is known of the state: its
+covariance is the one of the start.
 """
 # a vector of values that were just stored one by one waits until they have left the store buffer:
 # compiled with -fno-tree-slp-vectorize -fno-tree-loop-distribute-patterns
+from libc.math cimport fabs
 from libc.string cimport memcpy, memset
 
 from estimators.numerics.covariance cimport cholesky_rows, drift, joseph, project_rows, propagate
 from estimators.numerics.gate cimport admits
 from estimators.numerics.van_loan cimport van_loan
+
+cdef enum:
+    JUMP = 10       # times the gate: beyond that a sensor is in another place, and no covariance is merely too small
+cdef double SAME = 0.2
 
 
 cdef int restart_independent(ObserverState *s, const double *x) noexcept nogil:
@@ -93,6 +99,15 @@ cdef void grow(ObserverState *s) noexcept nogil:
         drift(s.cov, s.step_s, s.proc_cov, <int>s.model.n_z, s.n)
 
 
+cdef inline bint _has_jumped(ObserverState *s, int i, double left, double squared) noexcept nogil:
+    # a sensor that agreed, and then was off by the same for as long as the patience lasts, and by ten times the gate;
+    # those of an estimate that is astray were not in agreement, or are off by different amounts
+    return (
+        s.gate.limit > 0.0 and s.gate.n_refused[i] >= s.gate.patience and s.n_agreed[i] >= s.gate.patience
+        and squared > JUMP * JUMP * s.gate.limit
+        and fabs(left - s.first_refused[i]) < SAME * fabs(left))
+
+
 cdef inline int _fold(ObserverState *s, const double *sample, int n) noexcept nogil:
     cdef int i, j
     cdef double inverse, left, squared
@@ -105,8 +120,16 @@ cdef inline int _fold(ObserverState *s, const double *sample, int n) noexcept no
             left -= s.slope[i * n + j] * s.dx[j]
         inverse = 1.0 / (s.meas_var[i] + project_rows(s.cov, s.slope + i * n, s.ph, n))
         squared = left * left * inverse
+        if s.gate.n_refused[i] == 0:
+            s.first_refused[i] = left
+        if _has_jumped(s, i, left, squared):
+            memcpy(s.cov, s.start_cov, n * n * sizeof(double))
+            s.n_repaired += 1
+            inverse = 1.0 / (s.meas_var[i] + project_rows(s.cov, s.slope + i * n, s.ph, n))
+            squared = left * left * inverse
         if not admits(&s.gate, i, squared):
             continue
+        s.n_agreed[i] = s.n_agreed[i] + 1 if squared <= s.gate.limit else 0
         s.nis += squared
         for j in range(n):
             s.gain[j] = s.ph[j] * inverse

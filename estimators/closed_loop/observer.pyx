@@ -48,6 +48,8 @@ cdef void _lay_out(void *state, Arena *arena) noexcept:
     s.innovation = doubles(arena, n_y)
     s.nis_low = doubles(arena, n_y + 1)
     s.nis_high = doubles(arena, n_y + 1)
+    s.first_refused = doubles(arena, n_y)
+    s.n_agreed = integers(arena, n_y)
     s.gate.n_refused = integers(arena, n_y)
     s.place_of = places(arena, n_x)
 
@@ -191,6 +193,7 @@ cdef class Observer:
         s.gate.used = 0
         s.nis = 0.0
         memset(s.gate.n_refused, 0, s.n_y * sizeof(int64_t))
+        memset(s.n_agreed, 0, s.n_y * sizeof(int64_t))
         memset(s.innovation, 0, s.n_y * sizeof(double))
         memcpy(s.cov, s.start_cov, s.n * s.n * sizeof(double))
         s.has_slopes = False

@@ -67,11 +67,15 @@ def _panel(axes: Axes, body: Bending, mode: int, amount: float) -> None:
     reach = np.linalg.norm(moved, axis=1)
     axes.plot(points[:, across], points[:, up], ".", color=GREY, ms=1.5)
     axes.scatter(shown[:, across], shown[:, up], c=reach, cmap="viridis", s=5.0, vmin=0.0, vmax=1.0)
+    seen: dict[tuple[float, float], list[str]] = {}
     for name, node in modes.nodes.items():
-        at = node.position + amount * REACH * size * node.shape[:3, mode]
-        axes.plot(at[across], at[up], "o", color=ORANGE, ms=4)
+        at = (node.position + amount * REACH * size * node.shape[:3, mode])[[across, up]]
+        axes.plot(*at, "o", color=ORANGE, ms=4)
+        # nodes that lie behind each other, as of a shaft seen from its end, share a line of names
+        seen.setdefault((round(at[0] / size, 2), round(at[1] / size, 2)), []).append(name)
+    for (x, y), names in seen.items():
         axes.annotate(
-            name, (at[across], at[up]), textcoords="offset points", xytext=(4, 5), fontsize=7, color=INK
+            ", ".join(names), (x * size, y * size), textcoords="offset points", xytext=(4, 5), fontsize=7, color=INK
         )  # fmt: skip
     hz = modes.frequency_hz[mode]
     axes.set_title(f"{body.name} mode {mode + 1}: {hz:.4g} Hz", loc="left", fontsize=9, color=BLUE)

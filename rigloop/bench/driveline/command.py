@@ -26,9 +26,9 @@ def driveline(
 
     console = Screen(stderr=json)
     with errors_as_lines(json), console.status(f"{runs} runs of 10 s"):
-        rows = run_filters(runs)
+        rows, motion = run_filters(runs)
         if plot:
             with writing(plot, json):
-                draw(plot, rows)
+                draw(plot, rows, motion)
     good = all(row.good for row in rows)
     answer({"runs": runs, "rows": rows}, lambda: show(rows, runs, console), json, good=good)

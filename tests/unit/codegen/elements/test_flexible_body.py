@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from mechanisms.flexible_mechanisms import SPUN, spin_up
+from mechanisms.flexible_mechanisms import SPUN, free_shaft, spin_up
 
 from codegen.description.builder import MechanismBuilder
 from codegen.description.mechanism import MechanismError
@@ -155,3 +155,14 @@ def test_transfer_matrices_refuse_a_body_that_bends():
 
     with pytest.raises(MechanismError, match=r"flexible_body.beam: bends"):
         program(spin_up(is_driven=True).build(), KernelOptions(formulation="riccati"))
+
+
+def test_a_body_on_the_directions_of_a_node_is_refused_with_a_way_that_does():
+    made = free_shaft()
+    made.rigid_body(
+        "disc", points=["shaft_tip"], vectors=["shaft_tip_x", "shaft_tip_y", "shaft_tip_z"], mass_kg=1.0,
+        centre_m=(0.7, 0.1, 0.25), inertia_kg_m2=(0.1, 0.1, 0.1),
+    )  # fmt: skip
+    words = r"vectors = 'shaft_tip_x'.*of unit length to first order only.*fix it by `rigid` to shaft_tip"
+    with pytest.raises(MechanismError, match=words):
+        made.build()

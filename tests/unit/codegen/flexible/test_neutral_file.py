@@ -115,6 +115,39 @@ def test_matrices_of_no_free_elastic_body_are_refused_with_their_values(tmp_path
     assert "bar shows a rigid motion" in made["strain"]
 
 
+def test_what_is_wrong_in_one_array_hides_no_mistake_of_another(tmp_path):
+    arrays = truss()
+    n = len(arrays["freedoms"])
+    light = arrays["M"].copy()
+    light[0, 1] = light[1, 0] = 0.2
+    rows = gauge(arrays)
+    told = mistakes(
+        saved(
+            tmp_path,
+            M=light,
+            K=arrays["K"] + 1e6 * np.eye(n),
+            strain=np.array([rows[:-1], rows[:-1]]),
+            strain_names=np.array(["bar", "bar"]),
+            names=np.array(["near", "near", "far"]),
+            K_geo=np.triu(np.ones((4, 3, n, n))),
+        )
+    )
+    assert "not positive" in told["M"]
+    assert "0 rigid-body modes" in told["K"]
+    assert f"give 2 x {n}" in told["strain"]
+    assert "'near' is there 2 times" in told["names"]
+    assert "'bar' is there 2 times" in told["strain_names"]
+    assert "K_geo" in told
+
+
+def test_geometric_stiffnesses_of_other_freedoms_are_refused(tmp_path):
+    n = len(truss()["freedoms"])
+    told = mistakes(saved(tmp_path, K_geo=np.triu(np.ones((4, 3, n, n)))))
+    assert "moved by 1 m along one axis" in told["K_geo"]
+    assert list(told) == ["K_geo"]
+    read(saved(tmp_path, K_geo=np.zeros((4, 3, n, n))))
+
+
 def test_pickles_and_other_files_are_refused(tmp_path):
     path = tmp_path / "truss.npz"
     np.savez(path, **truss() | {"M": np.array([{"a": 1}], dtype=object)})

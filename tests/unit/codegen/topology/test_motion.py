@@ -121,6 +121,28 @@ def test_rigid_joints_make_one_link():
     assert [link.bodies for link in tree.links] == [["upper", "tip"]]
 
 
+def test_thin_bodies_that_bend_and_are_fixed_to_each_other_are_a_tree():
+    # a mode of torsion turns a rod of 1 mm by a thousand rad a metre: it must be moved by so much less
+    made = MechanismBuilder("whip", gravity_m_s2=(0, 0, 0))
+    for n, before in enumerate(("ground", "b0_tip")):
+        at, end = 0.1 * n, 0.1 * (n + 1)
+        made.point(f"P{n}", position_m=(at, 0, 0))
+        for letter, way in (("x", (1, 0, 0)), ("y", (0, 1, 0)), ("z", (0, 0, 1))):
+            made.unit_vector(f"e{letter}{n}", direction=way)
+        made.flexible_body(
+            f"b{n}", points=[f"P{n}"], vectors=[f"ex{n}", f"ey{n}", f"ez{n}"], frame="root", interfaces=["tip"],
+            modes=1,
+            beam={
+                "line_m": [(at, 0, 0), (end, 0, 0)], "density_kg_m3": 2800.0, "youngs_pa": 7e10, "shear_pa": 2.7e10,
+                "diameter_m": 1e-3, "elements": 3, "nodes": {"root": 0.0, "tip": 1.0},
+            },
+        )  # fmt: skip
+        made.rigid(f"weld{n}", bodies=[f"b{n}", before], point_m=(at, 0, 0))
+    tree = topology(made.build().system).tree
+    assert not tree.cuts
+    assert all(link.amplitudes or not link.coordinates for link in tree.links)
+
+
 @pytest.mark.parametrize("name", ["four_bar", "steering_26", "bricard"])
 def test_shipped_loops_are_no_trees(name):
     assert topology(load(name).system).tree.cuts

@@ -15,6 +15,7 @@ SENSORS = {
     "gauge": {"kind": "strain_gauge", "body": "beam", "gauge": "bow", "std": 1e-7},
 }
 FORCE = "wrench/push/force_y_n"
+JUMPS_AT, PATIENCE = 300, 20
 
 
 @pytest.fixture(scope="module")
@@ -44,11 +45,12 @@ def beam(tmp_path_factory):
     return path, motion, push
 
 
-def estimate(beam, method, **settings):
+def estimate(beam, method, jump_rad=0.0, **settings):
     path, motion, _ = beam
     rng = np.random.default_rng(1)
     read = {"encoder": "turn/angle_rad", "gauge": "bow/strain"}
     samples = {k: motion[p] + SENSORS[k]["std"] * rng.normal(size=600) for k, p in read.items()}
+    samples["encoder"][JUMPS_AT:] += jump_rad
     found = rigloop.observer(
         path, SENSORS, method=method, acceleration_noise=[1e-4] * 3, independent=("turn", "beam_mode1", "beam_mode2"),
         unknown=(FORCE,), start_std=[1e-3] * 3 + [1e-2] * 3 + [5.0], input_noise={FORCE: 1e3}, step_s=STEP_S,
@@ -69,6 +71,30 @@ def test_an_unscented_filter_over_modes_is_the_extended_one(beam, transition, ap
     unscented, extended = of
     assert unscented[FORCE] == pytest.approx(extended[FORCE], abs=apart_n)
     assert unscented["turn_rad"] == pytest.approx(extended["turn_rad"], abs=1e-6)
+
+
+@pytest.mark.parametrize("method", ["DEKF", "errorEKF"])
+def test_an_encoder_that_jumps_moves_the_angle_and_nothing_else(beam, method):
+    # 0.05 rad are 5000 of its standard deviations
+    calm, found = (
+        estimate(beam, method, jump, transition="discrete", gate_patience=PATIENCE)
+        for jump in (0.0, 0.05)
+    )
+    assert np.all(found["status"] == 0.0)
+    taken = JUMPS_AT + PATIENCE
+    moved = found["turn_rad"] - calm["turn_rad"]
+    assert np.max(np.abs(moved[:taken])) < 1e-3
+    assert moved[taken] == pytest.approx(0.05, abs=1e-3)
+    # the old covariance took the jump for a motion: rates of 3 rad/s and amplitudes of 0.1 m
+    for name, most in (
+        ("turn_rate_rad_s", 0.2),
+        ("beam_mode1_m", 3e-3),
+        ("beam_mode1_rate_m_s", 0.3),
+    ):
+        assert np.max(np.abs(found[name] - calm[name])[taken:]) < most, name
+    assert found["repaired"][-1] == 1.0
+    # the push acts along a global axis, and is found again: cos(0.05) of it, and the noise of 2 N
+    assert np.std((found[FORCE] - calm[FORCE])[taken + 100 :]) < 0.6
 
 
 def test_filters_without_the_exact_step_are_refused_by_name(beam):

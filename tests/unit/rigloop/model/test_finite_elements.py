@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from codegen.flexible.neutral_file import read
+from codegen.flexible.reduction import Wanted, reduce
 from rigloop.cli import app
 
 pytestmark = pytest.mark.slow
@@ -52,3 +54,33 @@ def test_matrix_market_files_are_the_same_model(walked):
     _, _, (reduced, of_market) = walked
     assert of_market["frequency_hz"] == pytest.approx(reduced["frequency_hz"], rel=1e-6)
     assert of_market["centre_m"] == pytest.approx(reduced["centre_m"], abs=1e-9)
+
+
+def test_the_strain_of_a_free_lever_needs_more_modes_than_its_frequency(walked):
+    # a force at the tip, inertia of a free turn about the hub: the whole mesh is the reference, and a slender beam
+    folder, names, _ = walked
+    mass, stiffness, freedoms = (names[key] for key in ("M", "K", "freedoms"))
+    structure, _ = read(folder / "lever.npz")
+    hub, tip = (structure.nodes[name].freedoms for name in ("hub", "tip"))
+    force, length = 20.0, 0.3
+    load = np.zeros(len(freedoms))
+    load[tip[2]] = force
+    turn = structure.rigid[:, 4]
+    load -= mass @ turn * (load @ turn / (turn @ mass @ turn))
+    load[hub[2]] -= load @ structure.rigid[:, 2]
+    free = np.setdiff1d(np.arange(len(freedoms)), hub)
+    bent = np.zeros(len(freedoms))
+    bent[free] = np.linalg.solve(stiffness[np.ix_(free, free)], load[free])
+    whole = structure.gauges["bow"] @ bent
+    # moment F (x / 2 - x^3 / (2 L^2)), the mean over the length of the gauge; the glued face takes 0.2 per cent
+    x = np.linspace(0.0375, 0.075, 101)
+    moment = float(np.mean(force * (x / 2.0 - x**3 / (2.0 * length**2))))
+    assert whole == pytest.approx(-moment * 0.01 / (2.1e11 * 0.03 * 0.02**3 / 12.0), rel=3e-3)
+    shares = {}
+    for modes in (3, 12, 30):
+        made = reduce(structure, Wanted(("hub",), ("tip",), modes))
+        amplitudes = made.shapes.T @ load / made.stiffness
+        shares[modes] = float(structure.gauges["bow"] @ made.shapes @ amplitudes) / whole
+    assert shares[3] == pytest.approx(0.959, abs=2e-3)
+    assert shares[12] == pytest.approx(1.0, abs=3e-3)
+    assert shares[30] == pytest.approx(1.0, abs=1e-3)
