@@ -30,6 +30,9 @@ START_S = 120.0
 INK = """(one) => { const it = document.querySelector(one); if (!it?.width) return 0;
   const { data } = it.getContext('2d').getImageData(0, 0, it.width, it.height);
   return data.reduce((n, a, k) => n + (k % 4 === 3 && a > 0), 0); }"""
+PAINTED = """((one) => { const it = Object.assign(document.createElement('canvas'), { width: 1000, height: 300 });
+  it.getContext('2d').drawImage(one, 0, 0);
+  return it.getContext('2d').getImageData(0, 0, 1000, 300).data.reduce((n, a, k) => n + (k % 4 === 3 && a > 0), 0); })"""
 TITLE = "<img src=x onerror=document.title='owned'> & wheel"
 MORE = """
 [blocks.assist]
@@ -229,6 +232,7 @@ def test_the_page_moves_tunes_and_stops(browser, place):
     browser.until("document.querySelector('#said').innerText === 'the layout is kept'")
     assert ["guard/state"] in json.loads(kept.read_text())["strips"]
 
+    a_scale_is_set_by_hand(browser, kept)
     scope_triggers(browser, place)
     scope_level_is_dragged(browser)
 
@@ -238,6 +242,36 @@ def test_the_page_moves_tunes_and_stops(browser, place):
     control(browser, False)
     wrong = [e for e in browser.problems() if "GL Driver" not in json.dumps(e)]
     assert not wrong
+
+
+def a_scale_is_set_by_hand(browser, kept):
+    """Drag the numbers of a strip, stretch its scale with a key, and make it automatic again, while cycles come in."""
+    strip = "rigloop.strips.strips[0]"
+    path = browser.run(f"{strip}.paths[0]")
+    browser.until(f"{strip}.y && {PAINTED}(document.querySelector('#rolls-plot')) > 100")
+    x, y = browser.run(
+        f"(() => {{ const axis = {strip}.box.querySelectorAll('.u-axis')[1]; axis.scrollIntoView({{block: 'center'}});"
+        "const box = axis.getBoundingClientRect();"
+        "return [box.left + 20, box.top + 20]; })()"
+    )
+    before = browser.run(f"{strip}.y")
+    browser.drag(x, x, y, y + 30)
+    chosen = browser.run(f"rigloop.strips.scales.chosen.get('{path}')")
+    # the scale followed the values until it was held
+    assert chosen[1] - chosen[0] == pytest.approx(before[1] - before[0], rel=0.5)
+    browser.until(f"{strip}.plot.scales.y.min === {chosen[0]}")
+    browser.key("+")
+    finer = browser.run(f"rigloop.strips.scales.chosen.get('{path}')")
+    assert finer[1] - finer[0] == pytest.approx((chosen[1] - chosen[0]) / 1.25)
+    browser.until(f"{strip}.plot.scales.y.max === {finer[1]}")
+
+    def kept_scales():
+        return json.loads(kept.read_text())["scales"]
+
+    browser.until("document.querySelector('#said').innerText === 'the layout is kept'")
+    assert kept_scales() == {path: pytest.approx(finer)}
+    browser.key("Home")
+    browser.until(f"rigloop.strips.scales.chosen.size === 0 && {strip}.plot.scales.y.max !== {finer[1]}")
 
 
 def scope_triggers(browser, place):
