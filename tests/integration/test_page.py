@@ -181,7 +181,7 @@ def test_strangers_are_refused(url):
     assert token not in urllib.request.urlopen(url).read().decode()
 
 
-def test_the_page_moves_tunes_and_stops(browser, place):
+def test_the_page_moves_tunes_and_stops(browser, place, wait_for):
     assert browser.text("#title") == TITLE  # a name with markup is text
     assert browser.run("document.querySelectorAll('h1 img').length") == 0
     assert browser.text("#state") == "No run"
@@ -232,7 +232,7 @@ def test_the_page_moves_tunes_and_stops(browser, place):
     browser.until("document.querySelector('#said').innerText === 'the layout is kept'")
     assert ["guard/state"] in json.loads(kept.read_text())["strips"]
 
-    a_scale_is_set_by_hand(browser, kept)
+    a_scale_is_set_by_hand(browser, kept, wait_for)
     scope_triggers(browser, place)
     scope_level_is_dragged(browser)
 
@@ -244,7 +244,7 @@ def test_the_page_moves_tunes_and_stops(browser, place):
     assert not wrong
 
 
-def a_scale_is_set_by_hand(browser, kept):
+def a_scale_is_set_by_hand(browser, kept, wait_for):
     """Drag the numbers of a strip, stretch its scale with a key, and make it automatic again, while cycles come in."""
     strip = "rigloop.strips.strips[0]"
     path = browser.run(f"{strip}.paths[0]")
@@ -265,11 +265,10 @@ def a_scale_is_set_by_hand(browser, kept):
     assert finer[1] - finer[0] == pytest.approx((chosen[1] - chosen[0]) / 1.25)
     browser.until(f"{strip}.plot.scales.y.max === {finer[1]}")
 
-    def kept_scales():
-        return json.loads(kept.read_text())["scales"]
+    def is_kept():
+        return json.loads(kept.read_text())["scales"] == {path: finer}
 
-    browser.until("document.querySelector('#said').innerText === 'the layout is kept'")
-    assert kept_scales() == {path: pytest.approx(finer)}
+    wait_for(is_kept, START_S, "a layout with the scale")
     browser.key("Home")
     browser.until(f"rigloop.strips.scales.chosen.size === 0 && {strip}.plot.scales.y.max !== {finer[1]}")
 
@@ -450,7 +449,7 @@ def test_a_recorded_run_plays_through_the_same_page(browser, place, wait_for):
     see = "(document.querySelector('#mechanism').scrollIntoView(), 1)"
     browser.run(see)
     browser.until("rigloop.easel.pictures.space > 1")
-    assert browser.run("rigloop.easel.inThread")
+    assert browser.run("rigloop.easel.inThreads")
 
     # a browser whose threads have no canvas draws the same pictures itself
     source = "delete HTMLCanvasElement.prototype.transferControlToOffscreen"
@@ -459,6 +458,8 @@ def test_a_recorded_run_plays_through_the_same_page(browser, place, wait_for):
     browser.until("rigloop.scene.poses[0]")
     browser.run(see)
     browser.until("rigloop.easel.pictures.space > 1")
-    assert not browser.run("rigloop.easel.inThread")
+    assert not browser.run("rigloop.easel.inThreads")
     browser.run("(document.querySelector('#square').scrollIntoView(), 1)")
     browser.until(f"({INK})('#square-plot') > 100")
+    browser.run("(document.querySelector('#strips').scrollIntoView(), 1)")
+    browser.until(f"({INK})('#rolls-plot') > 100")
