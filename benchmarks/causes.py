@@ -260,7 +260,7 @@ class Found:
     """The outcome of all runs."""
 
     whole: dict[str, Counter[Cause]] = field(default_factory=dict)
-    """Of runs in which all overruns were injected: overruns by cause."""
+    """Overruns by cause, of runs in which all overruns were injected."""
     injected: list[Injected] = field(default_factory=list)
     unclear: int = 0
     others: Counter[Cause] = field(default_factory=Counter)

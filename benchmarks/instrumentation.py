@@ -42,7 +42,7 @@ WARM_UP_S = 0.3
 
 @dataclass(frozen=True)
 class Figures:
-    """Of one run, µs."""
+    """Times of one run, µs."""
 
     mean: float
     percentiles: tuple[float, ...]

@@ -73,7 +73,7 @@ class Bench:
     core: int
     rounds: int
     seconds: float
-    """Of one run."""
+    """Lateness of one run."""
     folder: Path
     tell: Callable[[str], None]
     pairs: int = PAIRS

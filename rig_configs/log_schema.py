@@ -31,7 +31,7 @@ class TimeColumn(Section):
     """`stamp` is a time of day in words, `rows` is no column at all."""
     ticks_per_s: Positive | None = None
     period_s: Positive | None = None
-    """Of a row, for `unit = "rows"`."""
+    """Period of a row, for `unit = "rows"`."""
     counter_bits: Annotated[int, Field(ge=8, le=53)] | None = None
     """Width of a tick counter that wraps; none: it never does."""
 
@@ -97,7 +97,7 @@ class LogMapping(Section):
     license: Line = ""
     header: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
     delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = None
-    """Of a text; none: found."""
+    """Delimiter of a text; without it, it is detected."""
     table: str = ""
     """Group, topic or data set of a file that has several."""
     time: TimeColumn
@@ -105,7 +105,7 @@ class LogMapping(Section):
     torque: Annotated[tuple[TorqueColumn, ...], Field(strict=False)] = ()
     rows: RowFilter | None = None
     bandwidth_rad_s: Positive | None = None
-    """Of the encoder filter; none: what the sample period allows."""
+    """Bandwidth of the encoder filter; without it, as high as the sample period allows."""
     free_s: Annotated[tuple[Real, Real], Field(strict=False)] | None = None
     """Stretch without hands, s from the first sample: there the measured torque alone turns the wheel."""
     free_of: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""

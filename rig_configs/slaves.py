@@ -38,9 +38,9 @@ from rig_configs.section import Seconds, Section, Torque
 from rt_core.settings import Sign
 
 MOST_ENTRIES = 254
-"""Of a PDO."""
+"""Largest number of entries of a PDO."""
 MOST_CHANNELS = 32
-"""Of a terminal, each way."""
+"""Largest number of channels of a terminal, for inputs and for outputs."""
 CountsPerRev = Annotated[int, Field(ge=4, le=2**31)]
 # it cannot be off (the register has steps of 100 µs), and after a second nobody waits for it
 WatchdogMs = Annotated[Real, Field(ge=0.1, le=1000)]

@@ -76,7 +76,7 @@ def _factor(base: str, exponent: Fraction) -> str:
 
 
 ONE = Unit(Fraction(1), ())
-"""Of counts of things, flags, codes and ratios."""
+"""Unit of counts, flags, codes and ratios."""
 _BASE_UNITS = {base: Unit(Fraction(1), ((base, Fraction(1)),)) for base in BASES}
 
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, create_model
 
 STRICT = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True)
-"""Of every model here: no unknown key, no silent conversion; the rules are put together when they are first asked."""
+"""Settings of every model here: no unknown key and no silent conversion. Validators are built at their first use."""
 
 
 class Refusal(ValueError):
@@ -104,7 +104,7 @@ def wrong_of(error: ValidationError) -> list[Wrong]:
 
 
 TABLE_TYPES = ("dict_type", "mapping_type", "model_type", "model_attributes_type")
-"""Of pydantic's errors: the value is no table, which each says in words of Python."""
+"""Pydantic's errors for a value that is no table; each of them says it in terms of Python."""
 
 
 def problem_of(detail: Mapping[str, Any]) -> tuple[str, str]:

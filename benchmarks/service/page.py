@@ -49,9 +49,9 @@ from timing.rounds import FLOOR_US, Lateness, interleaved, median_interval
 
 from rigloop import open_run
 from rigloop.compose.wiring import load
+from rigloop.host.placing import stay_beside
 from rigloop.monitor.layouts import layout_file, write_layout
 from rigloop.monitor.messages import Layout
-from rigloop.monitor.placing import stay_beside
 from rigloop.monitor.sources.description import description_of
 from rt_core.lateness.histogram import Histogram
 from rt_core.signals.table import SignalTable

@@ -68,7 +68,7 @@ class Rounds:
     stolen: int = 0
     """Most ticks that one run of a kept round lost."""
     error: str = ""
-    """Of the last round that did not come to its end; it is dropped too."""
+    """Error of the last round that did not come to its end; it is dropped too."""
 
     @property
     def n(self) -> int:

@@ -50,7 +50,7 @@ class Slopes:
         self._slopes = Evaluated(slopes)
 
     def values(self, at: dict[str, float]) -> Array:
-        """Of the expressions, shape (n,)."""
+        """Return the values of the expressions, shape (n,)."""
         return self._values(at)
 
     def slopes(self, at: dict[str, float]) -> list[Array]:

@@ -430,7 +430,7 @@ def _bind(eq: Equations) -> None:
 
 
 def _paths(mechanism: Mechanism) -> list[str]:
-    """Of values that outputs show, or whose determination they show."""
+    """Return the paths of values that outputs show, or whose determinacy they show."""
     return list(dict.fromkeys(o.path for o in mechanism.outputs if o.path))
 
 

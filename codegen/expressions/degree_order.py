@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 
 
 def neighbours_of(n: int, pattern: Collection[tuple[int, int]]) -> list[set[int]]:
-    """Of each index, those that a symmetric pattern ties to it."""
+    """Return the neighbours of each index in a symmetric pattern."""
     found: list[set[int]] = [set() for _ in range(n)]
     for i, j in pattern:
         if i != j:

@@ -30,7 +30,7 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True)
 class Work:
-    """Of one factorisation, one solve, and a solve that follows a factorisation at once."""
+    """Operations of one factorisation, of one solve, and of a solve that follows a factorisation at once."""
 
     factor_slots: int
     solve_slots: int
@@ -39,7 +39,7 @@ class Work:
 
     @property
     def price(self) -> float:
-        """Of one step; slots and cycles weighed as they show in measured times."""
+        """Price of one step: slots and cycles, weighted by a fit to measured times."""
         slots = FACTORS * self.factor_slots + SOLVES * self.solve_slots
         path = FACTORS * self.factor_path + (SOLVES - FACTORS) * self.solve_path
         return PER_SLOT * slots + PER_CYCLE * path

@@ -33,8 +33,9 @@ NO_WRENCH = Wrench(ZERO, ZERO)
 
 @dataclass(frozen=True)
 class Inertia:
-    """Of a link or of all that hangs on it, about a point: moment = turning alpha + coupling a, force =
-    coupling^T alpha + moving a, where a is the acceleration of the point.
+    """Inertia of a link, or of a link with all links behind it, about a point.
+
+    Moment = turning alpha + coupling a, force = coupling^T alpha + moving a, where a is the acceleration of the point.
     """
 
     turning: Matrix

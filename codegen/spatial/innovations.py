@@ -87,7 +87,7 @@ class Explicit(Whole):
         return inertia.changed(less), Wrench(plus(pull.moment, moment), plus(pull.force, force))
 
     def accelerations(self, alpha: Vector, a: Vector) -> list[Expr]:
-        """Of the amplitudes, from those of the frame."""
+        """Return the accelerations of the amplitudes from those of the frame."""
         graph, inverse = self.graph, self._factor[1]
         rest: list[Value] = []
         for i, value in enumerate(self._right):

@@ -204,7 +204,7 @@ class Modes:
         return made
 
     def _short_slopes(self, c: int, k: int) -> list[Value]:
-        """Of component k of the vector w_c: - K eta."""
+        """Return the slopes of component k of the vector w_c, which is - K eta."""
         load = self.of.load
         if load is None:
             return [0.0] * len(self._shape)
@@ -236,5 +236,5 @@ class Modes:
 
 
 def _axial(m: Matrix) -> Vector:
-    """Of a sum of a b^T: the sum of a x b."""
+    """Return the axial vector of a matrix: the sum of a x b, if the matrix is a sum of a b^T."""
     return (m[1][2] - m[2][1], m[2][0] - m[0][2], m[0][1] - m[1][0])

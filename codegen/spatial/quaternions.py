@@ -10,7 +10,7 @@ from codegen.system.vectors import Vector
 
 
 def quaternion_matrix(p: Sequence[Expr]) -> Matrix:
-    """Of e0 + e1 i + e2 j + e3 k, whatever its length."""
+    """Return the rotation matrix of e0 + e1 i + e2 j + e3 k; the quaternion may have any length except zero."""
     e0, e1, e2, e3 = p
     s = 2.0 / length2(p)
     return [

@@ -88,7 +88,7 @@ class System(Reading):
         return list(dict.fromkeys(label.partition(" ")[0].replace("/", ".") for label in labels))
 
     def slope(self, row: Row, coordinate: Coordinate) -> Expr:
-        """Of a row over a coordinate, or over its rate where the row is one of rates alone."""
+        """Return the derivative of a row with respect to a coordinate, or to its rate if the row has rates alone."""
         if row.sliding is None:
             return self.graph.diff(row.phi, coordinate.q)
         return self.graph.diff(row.sliding, coordinate.qd)

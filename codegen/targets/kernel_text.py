@@ -350,7 +350,7 @@ def _output_lines(program: Program) -> list[str]:
 
 
 def _cells(program: Program) -> list[str]:
-    """Of reactions beside those of guides, each once."""
+    """Return the cells of the reactions, without those of guides, each once."""
     return list(dict.fromkeys(program.reactions.values()))
 
 

@@ -119,7 +119,7 @@ def amplitudes_of(body: Bending, graph: Graph) -> np.ndarray:
 
 
 def structure_pose(body: Bending, graph: Graph) -> np.ndarray:
-    """Of the axes and origin of a structure in the assembled pose, 4 x 4."""
+    """Return the pose of a structure's axes and origin in the assembled mechanism, 4 x 4."""
     built = np.eye(4)
     built[1:, 1:] = body.turn
     built[1:, 0] = body.frame.body.built[1:, 0] + body.turn @ body.shift

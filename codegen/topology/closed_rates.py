@@ -28,7 +28,7 @@ def closed_rates(motion: Motion, closes: Closing, rates: Sequence[float]) -> lis
 
 
 def _slopes(motion: Motion, closes: Closing) -> list[np.ndarray]:
-    """Of the rows that close loops, over the tree's coordinates; without those about what is on no link."""
+    """Return the slopes of the rows that close loops over the tree's coordinates, without rows that are on no link."""
     tree, start = motion.tree, motion.start
     natural, found = motion.jacobian(start), []
     guided = {guide.row for guide in tree.system.guides}

@@ -69,7 +69,7 @@ def taken_apart(twists: np.ndarray) -> list[Single] | None:
 
 
 def _unit(twist: np.ndarray) -> np.ndarray:
-    """Of length 1, forwards along the axis that it follows most; its numbers tidied."""
+    """Return a twist of length 1 that points forwards along its largest component; rounding noise is removed."""
     turns = np.linalg.norm(twist[:3]) > SMALL
     if not turns:
         twist = np.concatenate([np.zeros(3), twist[3:]])

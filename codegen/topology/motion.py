@@ -95,7 +95,7 @@ class Motion:
         return np.where(np.abs(place) < 1e-13, 0.0, place)
 
     def poses(self, z: np.ndarray) -> list[np.ndarray]:
-        """Of all links, 4 x 4."""
+        """Return the poses of all links, 4 x 4."""
         found: list[np.ndarray] = []
         for n, link in enumerate(self.tree.links):
             parent = found[link.parent] if link.parent >= 0 else np.eye(4)

@@ -48,7 +48,7 @@ class Opened:
 
 
 def inertia_of(mass: Value, first: Vector, second: Matrix, axes: Sequence[Vector]) -> Inertia:
-    """Of a body about its origin, in the axes of the ground, which are `axes` in those of the body.
+    """Return the inertia of a body about its origin, in the axes of the ground; `axes` are these in the body.
 
     Parameters
     ----------

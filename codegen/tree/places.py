@@ -51,7 +51,7 @@ class Places:
         return plus(plus(x, y), z)
 
     def origin(self, n: int) -> Triple:
-        """Of a link, its rate and its acceleration, in the axes of the ground."""
+        """Return the origin of a link with its rate and its acceleration, in the axes of the ground."""
         for k in self._missing(n, self._origins):
             link = self.chain.links[k]
             up = link.parent

@@ -29,7 +29,7 @@ SOURCE = "wire"
 OWN = 0x10101010
 """First bytes of the source address of every frame of ours."""
 MOST_FRAMES = 256
-"""Of one look."""
+"""Largest number of frames that one look reads."""
 MOST_MASTERS = 8
 READS = {"APRD", "FPRD", "BRD", "LRD", "NOP"}
 

@@ -56,6 +56,8 @@ class Door:
         self._most_bytes = most_bytes
         self._sockets: dict[str, zmq.Socket[bytes]] = {}
         self._poller = zmq.Poller()
+        self._woken = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        self._poller.register(self._woken, zmq.POLLIN)
         self._file: tuple[Path, tuple[int, int]] | None = None
 
     def __enter__(self) -> Door:
@@ -65,6 +67,7 @@ class Door:
         for one in self._sockets.values():
             one.close(linger=100)
         self.context.destroy(linger=100)
+        os.close(self._woken)
         if self._file is not None:
             path, identity = self._file
             with contextlib.suppress(OSError):
@@ -111,8 +114,13 @@ class Door:
         return [one.getsockopt_string(zmq.LAST_ENDPOINT) for one in self._sockets.values()]
 
     def wait(self, timeout_s: float) -> None:
-        """Wait until a letter is there, or the time is over."""
-        self._poller.poll(max(0, round(1e3 * timeout_s)))
+        """Wait until a letter is there, another thread wakes this one, or the time is over."""
+        if self._woken in dict(self._poller.poll(max(0, round(1e3 * timeout_s)))):
+            os.eventfd_read(self._woken)
+
+    def wake(self) -> None:
+        """End the wait of the thread that hears; any thread may call it, before the door closes."""
+        os.eventfd_write(self._woken, 1)
 
     def letters(self, most: int) -> Iterator[Letter]:
         """Yield letters that are there, at most `most` of each socket."""

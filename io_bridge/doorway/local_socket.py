@@ -8,8 +8,12 @@ import socket
 import stat
 from pathlib import Path
 
+from rig_configs.plain import line
+
 IPC = "ipc://"
 LONGEST = 107  # bytes of the path of a socket
+TCP = re.compile(r"tcp://[^\s/]+:([0-9]{1,5})")
+MOST_PORT = 65535
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 ENDING = ".sock"
 PROBE_S = 1.0
@@ -68,6 +72,25 @@ def local_endpoint(name: str) -> str:
     if len(os.fsencode(path)) > LONGEST:
         raise DoorError(f"{path}: longer than {LONGEST} bytes; give a shorter --name")
     return f"{IPC}{path}"
+
+
+def checked_endpoint(endpoint: str) -> str:
+    """Return an endpoint that a service may have.
+
+    Raises
+    ------
+    DoorError
+        It is none.
+    """
+    path = endpoint.removeprefix(IPC)
+    is_file = path != endpoint and path.startswith("/") and len(os.fsencode(path)) <= LONGEST
+    found = TCP.fullmatch(endpoint)
+    if not is_file and not (found and 0 < int(found[1]) <= MOST_PORT):
+        raise DoorError(
+            f"{line(endpoint)!r}: is no address of a service: give its name, tcp://HOST:PORT, or ipc:///PATH of at "
+            f"most {LONGEST} bytes"
+        )
+    return endpoint
 
 
 def found_endpoint(name: str) -> str:

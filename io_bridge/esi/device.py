@@ -15,7 +15,7 @@ USES = {"": 0, "mboxout": 1, "mboxin": 2, "outputs": 3, "inputs": 4}
 PHYSICS = {"Y": "mii", "H": "mii", "K": "ebus", " ": ""}
 CONFIG_BYTES = 14
 MOST_PDO_BITS = 255
-"""Of an entry: the range of one byte of its mapping."""
+"""Largest size of an entry: the range of one byte of its mapping."""
 
 
 def read_device(reading: Reading, device: Located, vendor: int, vendor_name: str) -> EsiDevice:

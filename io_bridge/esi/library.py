@@ -39,7 +39,7 @@ class EsiFile:
     vendor_name: str
     devices: tuple[Listed, ...]
     mistakes: tuple[str, ...] = ()
-    """Of devices whose identity cannot be read; they are not listed."""
+    """Mistakes of devices whose identity cannot be read; they are not listed."""
 
     def read(self, device: Listed) -> EsiDevice:
         """Read one device.

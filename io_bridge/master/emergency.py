@@ -16,7 +16,7 @@ log = logging.getLogger("rigloop.bus")
 SIZE = 8
 MOST_KEPT = 64
 MOST_LOGGED = 16
-"""Of one slave; a slave that never stops must not fill a disk."""
+"""Largest number of messages of one slave: a slave that never stops must not fill a disk."""
 
 
 @dataclass(frozen=True)

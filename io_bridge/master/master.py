@@ -29,16 +29,16 @@ MOST_SLAVES = 0x1000
 """Stations beyond are those of a foreign master, and say nothing of a place in the ring."""
 N_INDICES = 16
 TRIES = 3
-"""Of a register access whose frame is lost."""
+"""Number of attempts at a register access whose frame is lost."""
 GONE = ": its cable or power is out, or it has lost its address"
 EEPROM_BUSY, EEPROM_FAILED = 0x80, 0x20
-"""Of the high byte of 0x0502; an error of the command."""
+"""Bits of the high byte of 0x0502; the second one is an error of the command."""
 EEPROM_S = 2.0
 """Time limit of an EEPROM for one read."""
 MAILBOX_MODE = 2
-"""Of the control byte of a sync manager."""
+"""Mode in the control byte of a sync manager."""
 BLANK = 0xFFFF
-"""Of an EEPROM that nobody has written."""
+"""Word of an EEPROM that nobody has written."""
 
 
 class Master:

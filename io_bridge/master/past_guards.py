@@ -14,7 +14,7 @@ from io_bridge.slaves.terminal_config import TerminalConfig
 
 TORQUE_OFFSET = 0x60B2
 LEAST_BITS = 16
-"""Of an object that moves a drive; channels of terminals have such indices, with a subindex."""
+"""Least size of an object that moves a drive; channels of terminals have such indices, with a subindex."""
 
 
 def hidden_drives(

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 FPRD = 4
 DL_STATUS, PDI_CONTROL, PDI_WATCHDOG, EXPIRED = 0x0110, 0x0140, 0x0410, 0x0443
 SERVED = 0x02
-"""Of DL status: the processor was heard within the time of the watchdog."""
+"""Bit of DL status: the processor answered within the time of the watchdog."""
 PROCESSORS = (0x05, 0x08, 0x09, 0x0A, 0x0B, 0x80)
-"""Of PDI control: SPI, a bus of 8 or 16 bits, on the chip. A terminal of digital lines has no processor."""
+"""Values of PDI control with a processor: SPI, a bus of 8 or 16 bits, on the chip; a digital terminal has none."""
 
 
 def questions(station: int) -> list[tuple[int, int, int, bytes]]:

@@ -47,14 +47,14 @@ from io_bridge.wire.packet_socket import attach_filter
 log = logging.getLogger("rigloop.bus")
 
 REPLY_TIMEOUT_US = 20_000
-"""Of pysoem's datagrams, outside the cycle; its own 2 ms is too short for a slave that is a
+"""Timeout of pysoem's datagrams, outside the cycle; its own 2 ms is too short for a slave that is a
 process."""
 IO_MAP_BYTES = 4096
 """Size of pysoem's process image; it writes past its end without a check."""
 OWN_LOGICAL = 0x10000
 """Logical address at which our own mapping begins when pysoem's is not known."""
 STATE_US, EEPROM_US = 5_000_000, 2_000_000
-"""Of pysoem; the limits of the standard, its own are shorter."""
+"""Timeouts that pysoem gets: those of the standard, for its own ones are shorter."""
 
 
 def _load_pysoem() -> Any:

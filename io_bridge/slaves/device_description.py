@@ -33,7 +33,7 @@ MAPPABLE = {"": 0, "rx": 8, "tx": 16, "rxtx": 24}
 VARIABLE, ARRAY, RECORD = 7, 8, 9
 PROCESS_DATA_START = 0x1000
 NO_MANAGER = 0xFF
-"""Of a PDO that is not assigned."""
+"""Sync manager of a PDO that is not assigned."""
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ COMMAND_OBJECTS: dict[str, PdoEntry] = {
 MODE_CODES = {"position": 8, "velocity": 9, "torque": 10}
 """Value of 0x6060: the cyclic synchronous modes."""
 MOST_PER_MILLE = 32_767
-"""Of the rated torque, in the 16 bits of 0x6071."""
+"""Largest share of the rated torque, in per mille, in the 16 bits of 0x6071."""
 SENSOR = (0x2077, 0, 32)
 """Torque sensor of the simulated drive, INT32 in mNm; each axis has its own, AXIS_STEP further."""
 

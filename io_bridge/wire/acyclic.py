@@ -17,7 +17,7 @@ TOOL_INDEX = 0x60
 N_INDICES = 0x20
 REPLY_TIMEOUT_S = 0.02
 SILENT_TIMEOUT_S = 0.002
-"""Of a line that brought nothing the last time."""
+"""Timeout of a line that did not answer the last time."""
 INDEX_AT = 17
 POSITIONAL = (1, 2, 3, 13)
 """Commands that count slaves from where the frame enters."""

@@ -25,7 +25,7 @@ COMMANDS = (
     "NOP", "APRD", "APWR", "APRW", "FPRD", "FPWR", "FPRW", "BRD", "BWR", "BRW", "LRD", "LWR", "LRW", "ARMW", "FRMW",
 )  # fmt: skip
 BY_A_SLAVE = 0x02
-"""Of the first byte of a source address: the frame has passed a slave."""
+"""Bit of the first byte of a source address: the frame has passed a slave."""
 
 
 class ForeignMasterError(OSError):

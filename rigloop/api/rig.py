@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -102,7 +103,7 @@ class Rig:
         ServiceError
             There is no such service, or it does not let this program in.
         """
-        if isinstance(to, str) and ("://" in to or ("/" not in to and not Path(to).is_dir())):
+        if isinstance(to, str) and ("://" in to or ("/" not in to and not os.path.isdir(to))):
             return cls._seated(ServiceSeat(to, rig, key, name))
         for _, table in tables():
             try:

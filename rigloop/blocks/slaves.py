@@ -28,7 +28,7 @@ from rig_configs.schema import BlockTable
 from rigloop.blocks.columns import couple_columns
 
 OF_A_SLAVE = {"identity", "watchdog_ms", "limits", "device"}
-"""Of a drive: what belongs to its slave, and not to one of its axes."""
+"""Keys of a drive that belong to its slave, and not to one of its axes."""
 
 
 class Ring(BlockTable):

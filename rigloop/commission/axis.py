@@ -31,7 +31,7 @@ SIGNALS = ("heartbeat", "enable", "arm", "stop", "reset", "play", "zero")
 RAMP_IN_S = 0.02
 COUNTER_SPAN = 2.0**32  # counts after which an encoder begins again, in player.pyx too
 ANGLE_KEYS = ("counts_per_rev", "sign", "zero_count", "counter_span")
-"""Of a filter, that say which angle a count is."""
+"""Keys of a filter that turn a count into an angle."""
 # hands may turn the wheel meanwhile, and no zero is known yet: only the way of one take is limited
 MOST_TURN_RAD = 20.0
 
@@ -103,12 +103,12 @@ class Axis:
 
     @property
     def period_s(self) -> float:
-        """Of the task with the bus."""
+        """Period of the task with the bus."""
         return 1e-9 * self.period_ns
 
     @property
     def rad_per_count(self) -> float:
-        """Of the encoder."""
+        """Angle of one count of the encoder."""
         return 2.0 * math.pi / self.drive_config.counts_per_rev
 
     @property

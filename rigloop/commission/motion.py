@@ -18,7 +18,7 @@ from rigloop.commission.stand import Take
 
 Array = NDArray[np.float64]
 CORNERS_RAD_S = (0.05, 0.002, 0.01, 0.1)
-"""Of the rate, at which dry friction has most of its value; the first one is the usual."""
+"""Rates at which dry friction has most of its value; the first one is the usual."""
 RATE_SAMPLES = 5
 MOST_DELAY_S = 0.03
 COARSE = 31

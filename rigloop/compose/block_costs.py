@@ -54,7 +54,7 @@ class BlockCost(msgspec.Struct, frozen=True):
     why: str = ""
     """The reason of a time that is not known, where there is one."""
     rare_ns: tuple[int, int] = (0, 0)
-    """Of a step beside a singular pose, and of one after lost cycles: no part of `worst_ns`."""
+    """Times of a step near a singular pose, and of one after lost cycles; `worst_ns` does not include them."""
 
 
 def block_costs(

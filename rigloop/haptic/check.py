@@ -31,18 +31,18 @@ class HandsMargin(msgspec.Struct, frozen=True):
     hands: str
     """`off` or `on`."""
     request_gain: float
-    """Of the guard; or of a live gain, at the limit that `live` names."""
+    """Gain of the guard, or of a live gain at the limit that `live` names."""
     limit: float | None
-    """Of this gain, from which on the axis sings; None: none up to a thousandfold."""
+    """Gain from which on the axis oscillates; None: there is none up to a thousandfold."""
     frequency_hz: float
     delay_ms: float | None
     """Further dead time that the loop bears; None: more than 100 ms."""
     stiffness_nm_rad: float
     damping_nms: float
     inertia_kg_m2: float
-    """Of the wheel, as it is declared."""
+    """Inertia of the wheel, as it is declared."""
     guard: str = ""
-    """Of the axis, in a rig with several."""
+    """Guard of the axis, in a rig with several."""
     turned: str = "wheel"
     """The name of the drive, for what it turns."""
     live: str = ""

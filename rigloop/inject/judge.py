@@ -27,6 +27,7 @@ from rigloop.inject.others import others_not_as_stated
 from rigloop.inject.rate import rate_held
 from rigloop.inject.request import Injection
 from rigloop.inject.seen import (
+    NO_TORQUE,
     Seen,
     armed_again,
     arming_of,
@@ -198,7 +199,7 @@ def _compare(began: int, what: Seen, injection: Injection, seen: Evidence, why: 
     state, trip, torque = (fast[writes[port]] for port in ("state", "trip", "torque_nm"))
     n_before = lim.cycles(BEFORE_S)
     if not np.any(np.abs(torque[max(0, began - n_before) : began]) > PUSHES_NM):
-        why.append("there was no torque before it")
+        why.append(NO_TORQUE)
     if began > 0 and trip[began - 1]:
         why.append(f"{ENDED_BEFORE}: {name_of_code(trip[began - 1])}")
     elif state[max(0, min(began, len(state)) - 1 - lim.cycles(EARLIER_S))] == State.STOPPING:

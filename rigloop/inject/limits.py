@@ -42,7 +42,7 @@ class Limits:
 
     @property
     def period_s(self) -> float:
-        """Of the guard's task."""
+        """Period of the guard's task."""
         return self.fast_task.period_us * 1e-6
 
     @property

@@ -12,6 +12,9 @@ from rigloop.inject.kinds import STOP, WATCHDOG, Reaction
 from rigloop.inject.limits import Limits
 from rt_core.safety.trips import State, name_of_trip, read_trip
 
+NO_TORQUE = "there was no torque before it"
+NO_PUSH = "the drive had no torque to take away"
+
 
 @dataclass
 class Seen:
@@ -125,7 +128,7 @@ def seen_by_drive(
         return
     what.reaction, what.found_by = Reaction.DRIVE, "drive watchdog"
     if not drives["pushed"]:
-        why.append("the drive had no torque to take away")
+        why.append(NO_PUSH)
     if "0x001b" not in drives["al_code"]:
         why.append(f"the drive says {drives['al_state']}, {drives['al_code']}: not its watchdog")
     if drives["zero_ns"] is not None:

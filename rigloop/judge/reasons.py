@@ -16,7 +16,7 @@ from rigloop.judge.bus_words import explain_bus
 from rigloop.judge.fault_words import explain_fault, task_of_fault
 from rigloop.judge.tripped import AT_THE_END, written_over
 from rigloop.run_folder import messages
-from rigloop.run_folder.manifest import Axis, DataFault, count
+from rigloop.run_folder.manifest import Axis, DataFault, count, fault_code
 from rigloop.run_folder.run_end import Ended, Final, Supervision, errno_in_words, overruns_by_cause
 from rt_core.lateness.cause import explain_overruns
 from rt_core.plan import loop_signal
@@ -195,7 +195,8 @@ def _waited(
         said = explain_bus(*bus, lambda path: final.signals.get(path, 0.0))
     task = task_of_fault(rig, reads.get(kind.port, ""))
     if trip in (Trip.OWN_FAULT, Trip.REQUEST_FAULT) and task:
-        place, code = (count(final.signals[loop_signal(task, s)]) for s in ("fault_block", "fault"))
+        place = count(final.signals[loop_signal(task, "fault_block")])
+        code = fault_code(final.signals[loop_signal(task, "fault")])
         words, todo = explain_fault(rig, task, place, code, blocks.get(task))
         said, remedy = ([words], todo or remedy) if code else ([], remedy)
     why = f" ({'; '.join(said)})" if said else ""

@@ -18,7 +18,7 @@ from rigloop.compose.blocks import bus_of_guard, find_guards, paths
 from rigloop.judge.bus_words import explain_bus
 from rigloop.judge.fault_words import explain_fault, task_of_fault
 from rigloop.run_folder.last_state import record_of
-from rigloop.run_folder.manifest import DataFault, count
+from rigloop.run_folder.manifest import DataFault, count, fault_code
 from rt_core.plan import loop_signal
 from rt_core.safety.trips import TRIPS, Trip, Tripped, explain_trip, name_of_trip, read_trip
 
@@ -153,7 +153,7 @@ def _unwatched(rig: Rig, folder: Path, blocks: Mapping[str, Sequence[str]]) -> I
             failed = np.flatnonzero(record[path][begin : begin + CHUNK])
             if len(failed):
                 row = begin + int(failed[0])
-                code = count(record[path][row])
+                code = fault_code(record[path][row])
                 words, remedy = explain_fault(
                     rig, task, count(record[place][row]), code, blocks.get(task)
                 )
@@ -207,7 +207,7 @@ def _bus_fault(rig: Rig, guard: str, signals: Signals, blocks: Mapping[str, Sequ
     stepped = blocks.get(task, rig.tasks[task].blocks)
     if found is None or not 0 < place <= len(stepped) or stepped[place - 1] != found[0]:
         return 0
-    return count(signals.get(writes["trip_fault"], 0.0))
+    return fault_code(signals.get(writes["trip_fault"], 0.0))
 
 
 def _values(row: np.void | None, signals: Signals) -> Callable[[str], float]:
@@ -234,7 +234,7 @@ def _cause(
         return _with_other(rig, guard, signals), ""
     place, code = (
         count(signals.get(writes["trip_block"], 0.0)),
-        count(signals.get(writes["trip_fault"], 0.0)),
+        fault_code(signals.get(writes["trip_fault"], 0.0)),
     )
     if trip in (Trip.OWN_FAULT, Trip.REQUEST_FAULT):
         task = task_of_fault(rig, config.reads[TRIPS[trip].port])

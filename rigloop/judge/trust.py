@@ -14,6 +14,7 @@ import numpy as np
 from rig_configs.schema import Rig, Verdict
 from rigloop.compose.blocks import paths
 from rigloop.judge.model_gain import gains
+from rigloop.judge.not_numbers import not_numbers
 from rigloop.judge.singing import singing
 from rigloop.judge.stood_still import stood_still
 from rigloop.report.filter_statistics import filter_facts
@@ -66,6 +67,7 @@ def distrust(rig: Rig, records: Records, *, is_live: bool) -> Distrust:
         found.red.extend(still.red)
         found.amber.extend(still.amber)
     found.amber.extend(gains(rig, records))
+    found.amber.extend(not_numbers(rig, records))
     return found
 
 

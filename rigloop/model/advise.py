@@ -28,7 +28,7 @@ class Run(msgspec.Struct, frozen=True):
     integrator: str
     step_s: float
     error: float | None
-    """Of the largest value of each signal; none where the run stopped."""
+    """Error, relative to the largest value of each signal; none if the run stopped."""
     step_us: float | None
     us_per_s: float | None
     """Microseconds for a simulated second."""
@@ -50,7 +50,7 @@ class Advised(msgspec.Struct, frozen=True):
     speed_rad_s: float
     reference: str
     options: dict[str, str | float | int]
-    """Of the best, as `[blocks.<name>.options]` and `--option` take them; empty if nothing meets the error."""
+    """Options of the best candidate, for `[blocks.<name>.options]` and `--option`; empty if none meets the error."""
     best: Run | None
     runs: tuple[Run, ...]
     refusal: str

@@ -118,7 +118,7 @@ class ModelFacts(msgspec.Struct, frozen=True):
     states: tuple[str, ...]
     """Internal states of forces."""
     operations: dict[str, int]
-    """Of one step of the kernel with `options`: the default one, or `articulated` for trees of many coordinates."""
+    """Operations of one step with `options`: default formulation, or `articulated` for trees of many coordinates."""
     options: str
     tree: TreeFacts
     formulations: tuple[FormulationCost, ...]

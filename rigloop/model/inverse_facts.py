@@ -19,7 +19,7 @@ class JointTorque(msgspec.Struct, frozen=True):
     torque: float
     unit: str
     name: str = ""
-    """Of its coordinate in a tree; none in a chain, whose joints count from 1."""
+    """Name of its coordinate in a tree; none in a chain, whose joints count from 1."""
 
 
 class BaseParameter(msgspec.Struct, frozen=True):

@@ -122,8 +122,8 @@ def _on_terminal(target: str, rig: str, key: str) -> None:
 
 def _found(target: str, rig: str, key: str) -> Target:
     """Return what there is to look at, from processors beside it: whoever mistypes a name learns it here."""
+    from rigloop.host.placing import stay_beside
     from rigloop.monitor.opening import target_of
-    from rigloop.monitor.placing import stay_beside
     from rigloop.monitor.sources.source import SourceGoneError
 
     try:

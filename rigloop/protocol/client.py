@@ -13,7 +13,13 @@ import msgspec
 
 from io_bridge.doorway.caller import Caller
 from io_bridge.doorway.keys import authorised, key_folder, own_pair
-from io_bridge.doorway.local_socket import IPC, DoorError, found_endpoint, services
+from io_bridge.doorway.local_socket import (
+    IPC,
+    DoorError,
+    checked_endpoint,
+    found_endpoint,
+    services,
+)
 from rig_configs.mistakes import near
 from rigloop.protocol import requests as asked
 from rigloop.protocol.answers import (
@@ -60,7 +66,7 @@ class ServiceClient:
     """
 
     def __init__(self, service: str, name: str = "", *, key: str = "") -> None:
-        self.endpoint = service if "://" in service else _local(service)
+        self.endpoint = _endpoint(service)
         self._number = 0
         self._ahead_ns: int | None = None  # of the service's clock
         self._is_open = True
@@ -197,9 +203,9 @@ class ServiceClient:
                 return message
 
 
-def _local(service: str) -> str:
+def _endpoint(service: str) -> str:
     try:
-        return found_endpoint(service)
+        return checked_endpoint(service) if "://" in service else found_endpoint(service)
     except DoorError as error:
         raise ServiceError(str(error)) from None
 

@@ -9,16 +9,16 @@ from msgspec import Meta
 PROTOCOL = 1
 """Version of the protocol; a service and a client speak only the same one."""
 MOST_BYTES = 1 << 16
-"""Of a request. The socket itself takes no more than `MOST_WIRE_BYTES`, and hangs up on whoever sends more."""
+"""Largest request. The socket itself accepts at most `MOST_WIRE_BYTES`, and disconnects a client that sends more."""
 MOST_WIRE_BYTES = 1 << 20
 MOST_ANSWER_VALUES = 1 << 18
 """Numbers of one answer of `capture`."""
 MOST_CLIENTS = 64
 MOST_SUBSCRIPTIONS = 8
-"""Of one client."""
+"""Largest number of subscriptions of one client."""
 MOST_RATE_HZ = 100.0
 REQUESTS_A_SECOND = 2000.0
-"""Of one client, over time; `REQUEST_BURST` of them may come at once."""
+"""Largest rate of one client's requests; `REQUEST_BURST` of them may come at once."""
 REQUEST_BURST = 1000.0
 MOST_SIGNALS = 1000
 MOST_FAULTS = 50

@@ -12,7 +12,7 @@ class Limited(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """By guard, in place of its `limit_nm`."""
     why: tuple[str, ...]
     percent: float
-    """Of the rig's own limits."""
+    """Share of the rig's own limits."""
     remedy: str = ""
 
     def brief(self) -> str:

@@ -98,11 +98,11 @@ class DataFault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     first_row: Count
     words: str
     at_s: float | None = None
-    """Of a live run: seconds since its start."""
+    """Time since the start of a live run."""
 
 
 class Felt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Of the time in which the guard followed its request."""
+    """Torque and timing while the guard followed its request."""
 
     longest_gap_ms: float
     """For which one request acted: no fresh command reached the drive."""
@@ -113,7 +113,7 @@ class Felt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     gap_step_at_s: float
     active_s: float
     saturated_percent: float
-    """Of that time, with the request at the guard's limit."""
+    """Share of that time with the request at the guard's limit."""
     longest_saturated_s: float
     most_given_j: float
     """Largest net work of the motor on the hands."""
@@ -148,7 +148,7 @@ class Replay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 FORMAT: Literal[2] = 2
-"""Of the manifest. 2: axes; in 1 a guard's times were those of the preset `rig` where the rig file gave none."""
+"""Version of the manifest. 2 has axes; in 1 a guard had the times of the preset `rig` if the rig file gave none."""
 ENDED_BEFORE = "the guard had tripped before it"
 OVER_BEFORE = "the run was ending before it"
 
@@ -227,6 +227,11 @@ def number(value: float) -> Number:
 def count(value: float) -> int:
     """Return a value that counts something; what cannot be a count is none."""
     return int(value) if 0 <= value <= LARGEST_WHOLE else 0
+
+
+def fault_code(value: float) -> int:
+    """Return a value that a block's step returned: it may be negative; what cannot be one is 0."""
+    return int(value) if -LARGEST_WHOLE <= value <= LARGEST_WHOLE else 0
 
 
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -15,6 +15,7 @@ from rigloop.inject.judge import judge
 from rigloop.inject.kinds import ON_VETH, WATCHDOG
 from rigloop.inject.limits import limits_of
 from rigloop.inject.request import again
+from rigloop.inject.seen import NO_PUSH, NO_TORQUE
 from rigloop.run_folder import messages
 from rigloop.run_folder.last_state import record_of
 from rigloop.run_folder.manifest import Injected
@@ -28,7 +29,6 @@ from rt_core.plan import loop_signal
 TRIES = 4  # of a fault that a run did not come to: the host had ended it before
 TRIES_ON_VETH = 10  # a frame on a virtual cable waits for more of the host
 TOLD = 20  # lines of progress
-NO_TORQUE = "there was no torque before it"
 MOST_WHY = 3
 
 
@@ -181,9 +181,13 @@ def _seen_by_all(
 def is_spoilt(injected: Injected) -> bool:
     """Decide if a run showed nothing of a fault: something else had ended it, or there was no torque to take away.
 
-    A reaction that was late, or not the stated one, is never dropped.
+    A reaction that was late, or not the stated one, is never dropped; but where the guard and the drive both say that
+    there was no torque, a drive that was not ended by its watchdog has shown nothing.
     """
-    return not injected.good and (not injected.tried or set(injected.why) == {NO_TORQUE})
+    why = set(injected.why)
+    return not injected.good and (
+        not injected.tried or why == {NO_TORQUE} or {NO_TORQUE, NO_PUSH} <= why
+    )
 
 
 def clock_ms(answer: Answer, injected: Injected, folder: Path) -> float:

@@ -46,13 +46,9 @@ class ArchivedAnswers:
         # megabytes each: a client that reads none of them gets no more
         self._leaving: list[tuple[Client, MessageTracker]] = []
 
-    @property
-    def waits(self) -> bool:
-        """True: the archive looks for an answer."""
-        return bool(self._pending)
-
     def add(self, visitor: Visitor, request: Asked, answer: Future[Any]) -> None:
         """Wait for an answer."""
+        answer.add_done_callback(lambda _: self._door.wake())
         self._pending.append(_Pending(visitor, request, answer))
 
     def refuse_crowd(self, client: Client) -> None:

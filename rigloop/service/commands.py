@@ -102,8 +102,8 @@ class Commands:
         }
 
     def close(self) -> None:
-        """End the thread of the archive."""
-        self._beside.shutdown(wait=False, cancel_futures=True)
+        """End the thread of the archive; it wakes the door no more then."""
+        self._beside.shutdown(cancel_futures=True)
 
     def do(self, request: asked.AnyRequest, who: Visitor) -> Any:
         """Do a request; return its answer, or a Future of it.

@@ -15,9 +15,9 @@ NAME = "journal.jsonl"
 REFUSED = "refused"
 """Folder of the refusals, beside the logs of services."""
 MOST_LOG_BYTES = 8 << 20
-"""Of the log of a service; then it begins again, and the one before is kept."""
+"""Largest log of a service; then a new one begins, and the one before is kept."""
 MOST_RUN_BYTES = 8 << 20
-"""Of the journal in a run folder; refusals beyond it are in the log only."""
+"""Largest journal in a run folder; refusals beyond it are in the log only."""
 LONGEST = 1000
 LOOSE = 200  # entries that wait for the folder of a run
 

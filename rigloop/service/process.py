@@ -18,6 +18,7 @@ from io_bridge.doorway.gatekeeper import DOMAIN, Gatekeeper
 from io_bridge.doorway.keys import LOCAL, key_folder, own_pair
 from io_bridge.host.service_manager import notify, watchdog_s
 from rig_configs.load import LoadedRig
+from rigloop.host.placing import on_processors, processors_beside
 from rigloop.protocol.answers import Answer, Notice, Phase, Refusal, Refused, Why
 from rigloop.protocol.codec import encoded, read_request, request_id
 from rigloop.protocol.limits import MOST_WIRE_BYTES, PROTOCOL, REQUESTS_A_SECOND
@@ -32,7 +33,6 @@ from rigloop.service.sessions import RunChoices, Session
 from rigloop.service.subscriptions import Subscriptions
 
 LOOK_S = 0.02
-SOON_S = 0.001  # until somebody looks whether the archive has an answer
 SWEEP_S = 5.0
 LETTERS = 64  # of each door, before runs and subscriptions have their turn
 END_S = 60.0  # for runs to ramp out and be judged
@@ -86,6 +86,10 @@ def serve(
         The socket, or a key, cannot be had.
     """
     with contextlib.ExitStack() as stack:
+        # before a thread starts: threads inherit the processors
+        tasks = [task for rig in rigs for task in rig.rig.tasks.values()]
+        beside = processors_beside(tasks, options.choices.processors)
+        stack.enter_context(on_processors(beside))
         door = stack.enter_context(Door(MOST_WIRE_BYTES))
         gatekeeper = None
         if options.tcp is not None:
@@ -171,8 +175,6 @@ class Service:
     def step(self) -> None:
         """Wait a little for requests, and do all that is due."""
         until = self.subscriptions.next_s()
-        if self._archived.waits:
-            until = min(until, time.monotonic() + SOON_S)
         self._door.wait(max(0.0, min(until - time.monotonic(), LOOK_S)))
         for letter in self._door.letters(LETTERS):
             self._hear(letter)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -14,6 +15,7 @@ from rig_configs.bounded import UnreadableError, read_text
 from rig_configs.load import LoadedRig
 from rigloop.api.supervisor import Supervisor
 from rigloop.api.watched import Watched
+from rigloop.host.placing import on_processors
 from rigloop.live_values.refused import LiveOwnedError, LiveRefusedError
 from rigloop.live_values.writer import Value
 from rigloop.protocol.answers import LiveRow, Phase, Refused, RigStatus, SignalRow, Why
@@ -48,12 +50,15 @@ class RunChoices:
     mode : str
     page : bool
         Each run folder gets its report page at once.
+    processors : frozenset of int
+        On which a run starts: the service itself may keep to fewer of them.
     """
 
     runs: Path
     bus: str | None = None
     mode: str = messages.Mode.DEGRADED.value
     page: bool = True
+    processors: frozenset[int] = field(default_factory=lambda: frozenset(os.sched_getaffinity(0)))
 
 
 @dataclass(frozen=True)
@@ -185,7 +190,8 @@ class Session:
         for fault in self.faults:
             arguments += ["--inject", fault]
         try:
-            self._supervisor = Supervisor(arguments)
+            with on_processors(chosen.processors):
+                self._supervisor = Supervisor(arguments)
         except OSError as error:
             raise Refused(Why.FAILED, f"{self.name}: no process: {error.strerror}") from None
         self.n_runs += 1

@@ -14,11 +14,11 @@ from rigloop.blocks.axes import drives_of
 from rigloop.compose.parts import drive_of, find_guards
 
 SHARE = 0.05
-"""Of a rig's own limits, for guards that nobody has signed off."""
+"""Share of a rig's own limits that a guard without a signature has."""
 MOST_RATED = 1.2
-"""Of the rated torque of the rig: every torque is larger than the rig means by as much."""
+"""Largest ratio of the drive's rated torque to the rig's: every torque is larger than intended by this ratio."""
 OVER_PEAK = 1.05
-"""Of what a rig says that its drive gives at most; one per mille of a small torque is a few per cent."""
+"""Largest ratio of the drive's peak torque to the rig's; one per mille of a small torque is a few per cent."""
 
 
 def larger_rated(own: OwnScale, rated_nm: float) -> str:

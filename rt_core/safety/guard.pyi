@@ -11,7 +11,7 @@ READS: tuple[str, ...]
 WRITES: tuple[str, ...]
 
 class State(IntEnum):
-    """Of the guard; the torque is exactly zero in INIT, READY and FAULT."""
+    """State of the guard; the torque is exactly zero in INIT, READY and FAULT."""
 
     INIT = 0
     READY = 1

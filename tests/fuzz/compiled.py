@@ -25,7 +25,7 @@ UNDER_TEST = (
     ),
     *("link", "cycle_frames", "exchange*", "drive_io", "terminal_io", "cia402", "clock_lock"),
 )
-"""Of io_bridge: the emulator, and what takes the replies of a cycle apart."""
+"""Modules of io_bridge: the emulator, and what takes the replies of a cycle apart."""
 DIRECTIVES = ("boundscheck", "wraparound", "initializedcheck")
 SANITIZE = ("-fsanitize=address,undefined", "-fno-omit-frame-pointer", "-g", "-O1")
 

@@ -137,7 +137,7 @@ def test_a_table_that_something_else_writes_over_is_a_bad_verdict(start_live):
 
 @pytest.mark.parametrize("left", [0.0, 0.2, 0.999])
 def test_a_table_that_something_else_cuts_short_is_a_bad_verdict(start_live, left):
-    """Whoever touches what is gone would be ended by SIGBUS: loop, supervisor, recorder."""
+    """A process that touches a truncated table would be ended by SIGBUS: loop, supervisor, recorder."""
     live = start_live(None, "--for", "30", "--report")
     live.wait_until_it_pushes()
     os.truncate(live.table, int(left * live.table.stat().st_size))

@@ -20,6 +20,7 @@ from rigloop.protocol import requests as asked
 from rigloop.protocol.answers import Phase, Why
 from rigloop.protocol.client import ServiceClient, ServiceError
 from rigloop.protocol.limits import MOST_BYTES, MOST_WIRE_BYTES
+from rigloop.run_folder.manifest import read_manifest
 from rigloop.run_folder.process_state import Process
 from rigloop.service import journal
 
@@ -46,7 +47,8 @@ def homes(tmp_path_factory):
 @pytest.fixture(scope="module")
 def serve(homes, make_rig, wait_for):
     """Start `rigloop serve` with a rig that tolerates a busy machine; return the process and the first client."""
-    usual, started = make_rig(), []
+    core = min(os.sched_getaffinity(0))
+    usual, started = make_rig({"tasks.estimation.core": str(core)}), []
 
     def start(*options, rig=usual, name="steering"):
         command = [sys.executable, "-m", "rigloop", "serve", rig, "--runs", homes / "runs"]
@@ -104,6 +106,12 @@ def test_a_session_of_two_clients_and_the_end_of_the_service(serve, homes, wait_
     assert refusal(second, asked.Arm, token="guessed").why == Why.CONTROL
     first.ask(asked.Arm, token=token)
     wait_for(lambda: second.status().phase == Phase.ARMED, START_TIMEOUT_S, "torque")
+
+    # the service keeps off the processors of the rig's tasks; its runs start on all that it was given
+    given = os.sched_getaffinity(0)
+    assert os.sched_getaffinity(process.pid) == (given - {min(given)} or given)
+    supervisor = read_manifest(Path(second.status().folder)).processes["supervisor"].pid
+    assert os.sched_getaffinity(supervisor) == given
 
     # the one in control is killed, and the run goes on; another takes over, and the token is worth nothing
     first._caller._context.destroy(linger=0)

@@ -22,7 +22,7 @@ ROOMS = (
     "examples",
 )
 HEADLESS = re.compile(
-    r"(?:What|Whatever|Whether|Where|When|How|Who|Whom|Whose|Which|Why|That|Those)\b"
+    r"(?:What|Whatever|Whether|Where|When|How|Who|Whoever|Whom|Whose|Which|Why|That|Those|Of)\b"
 )
 # pattern -> its replacement; none of these has a use here that the replacement would spoil
 SWAPS = {
@@ -83,7 +83,7 @@ def sources(*folders: str) -> list[Path]:
 
 
 def headless(paths: list[Path]) -> list[str]:
-    """Return each docstring that begins with a question word, with its place."""
+    """Return each docstring that begins with a question word or an attribute, with its place."""
     return [
         f"{path.relative_to(ROOT)}:{line}: {text.strip().splitlines()[0]}"
         for path in paths

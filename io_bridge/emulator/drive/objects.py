@@ -9,7 +9,7 @@ from io_bridge.slaves.drive_config import RX_PDO, SENSOR, TX_PDO, DrivePlant, Pd
 from io_bridge.slaves.sii import Identity
 
 NOTES_BYTES = 128
-"""Of object 0x2010, which is the user's own."""
+"""Size of object 0x2010, which belongs to the user."""
 
 ROOM = 8
 """Entries that a mapping object can take."""

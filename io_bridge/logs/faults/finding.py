@@ -120,7 +120,7 @@ class Found:
     last: int
     words: str
     size: float = 0.0
-    """Of a jump, in the column's unit."""
+    """Size of a jump, in the column's unit."""
 
 
 def policy_of(kind: str, asked: Mapping[str, str]) -> Policy:

@@ -65,7 +65,7 @@ class Measured:
     haptic: Response
     faithful: Faithful
     delay_ms: float
-    """Of the torque path, from the slope of its phase."""
+    """Delay of the torque path, from the slope of its phase."""
     hand_over: tuple[float, float]
     """Cycles of the fast task from estimate to model, and from model to guard, on average."""
     n_periods: int

@@ -34,13 +34,13 @@ class Result(msgspec.Struct, frozen=True):
     filter_delay_ns: float
     frequency_hz: float
     limit_ns: float
-    """Of latency.p99_9."""
+    """Limit of latency.p99_9."""
     t9_limit_ns: float
     beyond_t9: dict[str, int]
     """Latencies beyond it, by the cause of the cycles that were lost on the way."""
     published_ns: float
     distance: float
-    """Of the distribution from the uniform one over a period, and how far it may be."""
+    """Distance of the distribution from the uniform one over a period, and its limit."""
     allowed_distance: float
     skipped: dict[str, int]
     """Sign changes left out, by reason."""

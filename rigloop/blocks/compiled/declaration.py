@@ -14,6 +14,7 @@ from rig_configs.schema import Section
 MOST_PORTS = 64
 MOST_STATE_WORDS = 1 << 21  # of 8 bytes
 MOST_LIST = 1_000_000
+HALF_RATE = "half_rate_hz"  # as a limit: half the rate of the task that steps the block
 
 
 def _collapsed(text: object) -> object:
@@ -31,6 +32,8 @@ class Input(Section):
     unit: str
     about: Line
     otherwise: Real | None = None
+    # whole parameters: from these values on it has to be wired all the same
+    needed_from: dict[str, Whole] = Field({}, max_length=8)
 
 
 class Output(Section):
@@ -52,7 +55,7 @@ class Parameter(Section):
     unit: str = "1"
     default: Number | list[Real] | str | None = None  # without one the rig must give it
     example: Number | list[Real] | str | None = None  # of a key without a default, for its page
-    # of a number also the name of another number of the block
+    # of a number also the name of another number of the block, or `half_rate_hz`
     least: Number | str | None = None
     most: Number | str | None = None
     above: Number | str | None = None
@@ -73,7 +76,7 @@ class Parameter(Section):
 
     @property
     def relations(self) -> list[tuple[str, str]]:
-        """Other parameters that limit this one, in words."""
+        """Other parameters, or `HALF_RATE`, that limit this one, in words."""
         return [(sign, x) for sign, x in self._limits if isinstance(x, str)]
 
     @property

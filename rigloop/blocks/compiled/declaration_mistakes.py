@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from rig_configs import units
 from rig_configs.names import name_problem
 from rigloop.blocks.compiled.declaration import (
+    HALF_RATE,
     MOST_STATE_WORDS,
     Declaration,
     Input,
@@ -43,6 +44,7 @@ def declaration_mistakes(declaration: Declaration) -> Iterator[Found]:
     ports: dict[str, Input | Output] = {**declaration.inputs, **declaration.outputs}
     for name, given in declaration.inputs.items():
         yield from _unit_mistakes(f"inputs.{name}.unit", given.unit, ports, name)
+        yield from _need_mistakes(f"inputs.{name}", given, declaration)
     for name, output in declaration.outputs.items():
         yield from _unit_mistakes(f"outputs.{name}.unit", output.unit, ports, name)
         if output.unit.strip() == "any":
@@ -116,6 +118,15 @@ def _unit_mistakes(
                 continue
 
 
+def _need_mistakes(key: str, port: Input, whole: Declaration) -> Iterator[Found]:
+    if port.needed_from and port.otherwise is None:
+        yield f"{key}.needed_from", "the input has to be wired anyway", "give it `otherwise`"
+    for name in port.needed_from:
+        if name not in whole.parameters or whole.parameters[name].type != "whole":
+            problem = f"{name!r} is no whole parameter of this block"
+            yield f"{key}.needed_from", problem, "name one"
+
+
 def _parameter_mistakes(key: str, parameter: Parameter, whole: Declaration) -> Iterator[Found]:
     kind = parameter.type
     numeric = kind in ("number", "whole", "list")
@@ -123,9 +134,13 @@ def _parameter_mistakes(key: str, parameter: Parameter, whole: Declaration) -> I
         yield key, f"a {kind} has no limits", "take them out"
     numbers = [name for name, p in whole.parameters.items() if p.type in ("number", "whole")]
     for _, other in parameter.relations:
-        if kind == "list" or other not in numbers or whole.parameters[other] is parameter:
+        if other == HALF_RATE and kind == "number":
+            if parameter.unit != "Hz":
+                yield f"{key}", f"is in {parameter.unit}, {HALF_RATE} in Hz", "give it the unit Hz"
+        elif kind == "list" or other not in numbers or whole.parameters[other] is parameter:
             problem = f"{other!r} is no other number of this block"
-            yield f"{key}", problem, "limit a number by a number, or by another one's name"
+            remedy = f"limit a number by a number, by another one's name, or by {HALF_RATE}"
+            yield f"{key}", problem, remedy
     for choice, unit in parameter.unit_of.items():
         if choice not in parameter.choices:
             yield f"{key}.unit_of.{choice}", "is no choice", "take it out"

@@ -24,7 +24,12 @@ from rigloop.blocks.compiled.declared import Declared, read_declared
 from rigloop.blocks.compiled.layout import fill, lay_out
 from rigloop.blocks.compiled.trust import LIBRARY
 from rigloop.blocks.compiled.unit_rule import UnitRule, unit_rule
-from rigloop.blocks.compiled.values import value_mistakes, values_of
+from rigloop.blocks.compiled.values import (
+    rate_mistakes,
+    value_mistakes,
+    values_of,
+    wiring_mistakes,
+)
 
 MOST_KINDS = 500  # of a folder
 
@@ -125,7 +130,11 @@ class CompiledKind:
 
     def mistakes(self, file: str, name: str, table: Mapping[str, Any]) -> list[Mistake]:
         """Find what is wrong with the parameters of a block whose table has passed the schema."""
-        return list(value_mistakes(file, name, self.declared.declaration, table))
+        declaration = self.declared.declaration
+        return [
+            *value_mistakes(file, name, declaration, table),
+            *wiring_mistakes(file, name, declaration, table),
+        ]
 
     def build(self, table: Mapping[str, Any]) -> BuiltBlock:
         """Compile the block for a table, or take it from the cache; its hash is what a run records."""
@@ -171,7 +180,9 @@ class CompiledKind:
             *self._port_mistakes(name, reads, writes or {}),
             *self._missing(name, table),
         ]
-        mistakes += self.mistakes(str(self.declared.path), name, table)
+        file = str(self.declared.path)
+        mistakes += self.mistakes(file, name, {**table, "reads": reads})
+        mistakes += rate_mistakes(file, name, declaration, table, period_s)
         if mistakes:
             raise ConfigError(mistakes)
         built = built or self.build(table)
@@ -193,7 +204,7 @@ class CompiledKind:
             words_of_it = self.faults.get(
                 fault, f"fault {fault}, which its declaration does not list"
             )
-            raise ConfigError([Mistake(str(self.declared.path), f"blocks.{name}", words_of_it)])
+            raise ConfigError([Mistake(file, f"blocks.{name}", words_of_it)])
         return block
 
     def _port_mistakes(

@@ -13,7 +13,7 @@ from rig_configs.bounded import MOST_KEPT_BYTES, UnreadableError, read_text
 from rig_configs.mistakes import Mistake
 from rig_configs.named_files import SAMPLES
 from rig_configs.numbers import number_problem
-from rigloop.blocks.compiled.declaration import MOST_LIST, Declaration, Parameter
+from rigloop.blocks.compiled.declaration import HALF_RATE, MOST_LIST, Declaration, Parameter
 from rigloop.blocks.compiled.expression import ExpressionMistake, c_text
 from rigloop.blocks.compiled.parameter_values import falling, holds, value_problems
 
@@ -62,6 +62,8 @@ def value_mistakes(
         for problem in value_problems(parameter, value):
             yield Mistake(file, where, problem, f"in {parameter.unit}", value)
         for sign, other in parameter.relations:
+            if other == HALF_RATE:
+                continue  # `rate_mistakes`: the table does not know its task
             limit = table.get(other, declaration.parameters[other].default)
             if _are_numbers(value, limit) and not holds(value, sign, limit):
                 remedy = f"in {parameter.unit}; raise one or lower the other"
@@ -84,6 +86,34 @@ def value_mistakes(
             except ExpressionMistake as error:
                 remedy = f"arithmetic of {', '.join(declaration.inputs)}"
                 yield Mistake(file, where, str(error), remedy, value)
+
+
+def wiring_mistakes(
+    file: str, name: str, declaration: Declaration, table: Mapping[str, Any]
+) -> Iterator[Mistake]:
+    """Find inputs that may stay unwired, but not with these parameters; the schema sees those that never may."""
+    for port, given in declaration.inputs.items():
+        for key, least in given.needed_from.items():
+            value = table.get(key, declaration.parameters[key].default)
+            if _are_numbers(value) and value >= least and port not in (table.get("reads") or {}):
+                problem = f"not wired, and {key} = {value} needs it"
+                yield Mistake(
+                    file, f"blocks.{name}.reads.{port}", problem, f"wire it, or lower {key}"
+                )
+
+
+def rate_mistakes(
+    file: str, name: str, declaration: Declaration, table: Mapping[str, Any], period_s: float
+) -> Iterator[Mistake]:
+    """Find frequencies that a task of this period cannot show; arguments as of `value_mistakes`."""
+    limit_hz = 0.5 / period_s
+    for key, parameter in declaration.parameters.items():
+        value = table.get(key, parameter.default)
+        for sign, other in parameter.relations:
+            if other == HALF_RATE and _are_numbers(value) and not holds(value, sign, limit_hz):
+                problem = f"must be {sign} {limit_hz:g}, half the rate of its task"
+                remedy = f"in {parameter.unit}; lower it, or put the block into a faster task"
+                yield Mistake(file, f"blocks.{name}.{key}", problem, remedy, value)
 
 
 def _are_numbers(*values: object) -> bool:

@@ -28,6 +28,7 @@ from rigloop.blocks.compiled.kind import (
 from rigloop.blocks.compiled.trust import LIBRARY
 from rigloop.blocks.compiled.unit_rule import unit_rule
 from rigloop.blocks.compiled.unit_solve import solve_units
+from rigloop.blocks.compiled.values import rate_mistakes
 from rigloop.blocks.kind import BlockKind, Making, Stage
 from rt_core.settings import Refusal, Wrong
 
@@ -64,6 +65,11 @@ def as_block_kind(kind: CompiledKind) -> BlockKind:
                 yield Mistake(file, at, error.problem, error.remedy, unit)
         yield from kind.mistakes(file, name, table)
 
+    def rates(file: str, rig: Rig, name: str) -> Iterator[Mistake]:
+        table = rig.blocks[name].model_dump()
+        period_s = 1e-6 * rig.period_us(name)
+        return rate_mistakes(file, name, kind.declared.declaration, table, period_s)
+
     def build(file: str, rig: Rig, name: str, tell: Stage) -> BuiltBlock:
         tell("compiling")
         return kind.build(rig.blocks[name].model_dump())
@@ -86,6 +92,7 @@ def as_block_kind(kind: CompiledKind) -> BlockKind:
         ports=ports,
         make=make,
         about=kind.about,
+        mistakes=rates,
         table_mistakes=table_mistakes,
         build=build,
         faults=kind.faults,

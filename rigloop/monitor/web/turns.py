@@ -17,7 +17,7 @@ Frame = str | bytes
 
 
 class Turning(Protocol):
-    """Whoever is behind a socket."""
+    """A client behind a socket."""
 
     def turn(self, raws: Sequence[str]) -> list[Frame]:
         """Do what was asked for, and return what has to be sent now."""

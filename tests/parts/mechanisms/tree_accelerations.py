@@ -25,7 +25,10 @@ def somewhere(tree, seed, bent_m=0.0):
 
 
 def exact_accelerations(twin, z, zd):
-    """Of the file's coordinates at a state of the tree: mass qdd + phi_q^T lam = force, phi_q qdd + gamma = 0."""
+    """Return the accelerations of the file's coordinates at a state of the tree.
+
+    They solve mass qdd + phi_q^T lam = force, phi_q qdd + gamma = 0.
+    """
     q, slope = twin["natural_slopes"](z)
     assert np.max(np.abs(twin["natural_phi"](q, np.zeros(0))), initial=0.0) < 1e-12
     par = np.array([value for _, value in twin["PARAMETERS"]])

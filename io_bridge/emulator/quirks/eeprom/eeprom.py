@@ -9,7 +9,7 @@ HEAD = 128
 END = 0xFFFF
 GENERAL, MANAGERS, RX_PDO = 30, 41, 51
 COMPLETE_ACCESS_BIT = 0x20
-"""Of the CoE details in category "general"."""
+"""Bit of the CoE details in the category "general"."""
 
 
 def categories(image: bytes) -> Iterator[tuple[int, int, int]]:

@@ -39,7 +39,7 @@ def solved(tree, exact, k, *, printed=False, **mistakes):
 
 
 def gap(found, exact, k):
-    """Of the angular accelerations, and of the force on the pin on the ground."""
+    """Return the largest error of the angular accelerations, and of the force on the pin on the ground."""
     turned = [abs(found["turned"][f"rod{n}"] - exact[f"alpha{n}"][k]) for n in (1, 3, 7)]
     # the state's force is that of the body on the ground
     force = [abs(-found["force"][i] - exact[f"F{a}_ground7"][k]) for i, a in enumerate("xy")]

@@ -4,6 +4,7 @@ import socket
 import stat
 import subprocess
 import sys
+import threading
 
 import pytest
 import zmq
@@ -44,6 +45,16 @@ def test_the_socket_is_for_its_owner_and_goes_with_the_service(home):
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
         assert local_socket.services() == ["lab"]
     assert not path.exists()
+
+
+def test_another_thread_ends_the_wait_for_letters_once(door):
+    done = threading.Event()
+    waiting = threading.Thread(target=lambda: (door.wait(60.0), done.set()), daemon=True)
+    waiting.start()
+    door.wake()
+    assert done.wait(10.0)
+    waiting.join()
+    door.wait(0.0)  # nothing of the wake is left: this would block if it were read again
 
 
 def test_a_folder_that_others_may_enter_is_refused(home):
@@ -185,3 +196,18 @@ def test_a_large_answer_has_left_once_its_client_takes_it(door):
         raise AssertionError("answers to nobody are kept")
     nobody = Client("local", b"nobody")
     assert door.send_large(nobody, b"x") is None
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["tcp://", "tcp://lab", "tcp://lab:0", "tcp://lab:99999", "tcp://lab:1/x", "ipc://", "ipc://x.sock", "http://lab:1",
+     "ipc:///" + "x" * 107, "tcp://a b:1", "tcp://lab:1\n"],
+)  # fmt: skip
+def test_what_is_no_address_of_a_service_is_refused_before_a_key_is_asked_for(wrong):
+    with pytest.raises(DoorError, match="is no address of a service"):
+        local_socket.checked_endpoint(wrong)
+
+
+@pytest.mark.parametrize("right", ["tcp://127.0.0.1:9873", "tcp://[::1]:1", "ipc:///run/a.sock"])
+def test_addresses_of_services_are_taken(right):
+    assert local_socket.checked_endpoint(right) == right

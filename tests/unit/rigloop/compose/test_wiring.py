@@ -290,3 +290,48 @@ def test_a_stop_that_the_step_is_too_long_for_is_refused_with_the_substeps_that_
     enough = tmp_path / "enough.toml"
     enough.write_text(RIG.replace(old, new) + "\n[blocks.steering.options]\nsubsteps = 6\n")
     assert load(str(enough)).rig.title
+
+
+BLOCKS_ALONE = """
+title = "blocks"
+tasks.main = { period_us = 1000, blocks = ["low", "high", "quiet", "chosen"] }
+[blocks.low]
+kind = "sweep"
+unit = "rad"
+from_hz = 1.0
+to_hz = HIGH
+duration_s = 5.0
+[blocks.high]
+kind = "sine"
+unit = "rad"
+frequency_hz = 1.0
+[blocks.quiet]
+kind = "notch"
+frequency_hz = HIGH
+width_hz = 5.0
+reads = { u = "low/y" }
+[blocks.chosen]
+kind = "selector"
+count = COUNT
+reads = { select = "loop/main/cycle", u1 = "low/y", u2 = "high/y" }
+"""
+
+
+def blocks_alone(tmp_path, high_hz, count):
+    path = tmp_path / "rig.toml"
+    path.write_text(BLOCKS_ALONE.replace("HIGH", str(high_hz)).replace("COUNT", str(count)))
+    return str(path)
+
+
+def test_what_the_rate_of_a_task_and_other_keys_ask_of_a_block_is_found_before_the_start(tmp_path):
+    assert load(blocks_alone(tmp_path, 499.0, 2)).rig.blocks
+    with pytest.raises(ConfigError) as caught:
+        load(blocks_alone(tmp_path, 500.0, 2))
+    low, quiet = sorted(str(mistake) for mistake in caught.value.mistakes)
+    assert "blocks.low.to_hz = 500.0: must be < 500, half the rate of its task" in low
+    assert "blocks.quiet.frequency_hz = 500.0: must be < 500" in quiet
+    with pytest.raises(ConfigError) as caught:
+        load(blocks_alone(tmp_path, 499.0, 4))
+    third, fourth = sorted(str(mistake) for mistake in caught.value.mistakes)
+    assert "blocks.chosen.reads.u3: not wired, and count = 4 needs it" in third
+    assert "blocks.chosen.reads.u4: not wired, and count = 4 needs it" in fourth

@@ -191,6 +191,11 @@ def test_a_failed_block_is_named_and_the_bus_says_which_slave(rig, tmp_path):
     )
 
 
+def test_the_code_of_a_failed_block_may_be_negative(rig, tmp_path):
+    signals = tripped(Trip.OWN_FAULT, block=WHEEL, fault=-1.0)
+    assert "fault -1: a code that" in trip_of(rig, "guard", signals, tmp_path).words
+
+
 def test_a_fault_of_the_loop_brings_its_own_remedy(rig, tmp_path):
     signals = tripped(Trip.REQUEST_FAULT, block=0, fault=FAULT_POLICY, cycle=3.0)
     words = trip_of(rig, "guard", signals, tmp_path).words

@@ -7,9 +7,10 @@ import pytest
 
 from rigloop.bench.fault_trials import Tried
 from rigloop.compose.wiring import load as load_again
+from rigloop.inject.seen import NO_PUSH, NO_TORQUE
 from rigloop.run_folder.manifest import ENDED_BEFORE, Injected
 from rigloop.safety.answers import answers_of
-from rigloop.safety.measure import NO_TORQUE, TRIES, Measured, clock_ms, is_spoilt, measure
+from rigloop.safety.measure import TRIES, Measured, clock_ms, is_spoilt, measure
 
 load = cache(load_again)
 
@@ -43,6 +44,8 @@ def test_the_worst_of_all_repeats_is_kept():
         ({"good": False, "why": (f"{ENDED_BEFORE}: TIME_GAP",)}, True),
         ({"good": False, "why": (NO_TORQUE,)}, True),
         ({"good": False, "why": (NO_TORQUE, "zero after 9 cycles, stated 2")}, False),
+        ({"good": False, "why": (NO_PUSH, "the drive says OP, 0x0000: not its watchdog")}, False),
+        ({"good": False, "why": (NO_PUSH, "the drive says OP, 0x0000", NO_TORQUE)}, True),
         ({"good": False, "why": ("zero after 9 cycles, stated 2",)}, False),
     ],
 )

@@ -20,7 +20,7 @@ def service(message):
 
 
 def value(message):
-    """Of an expedited upload."""
+    """Return the data of an expedited upload."""
     return int.from_bytes(message[12:16], "little")
 
 

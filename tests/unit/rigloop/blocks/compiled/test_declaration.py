@@ -73,6 +73,23 @@ def test_a_number_is_limited_by_another_number_of_the_block_alone(write_block):
         assert "is no other number of this block" in mistake
 
 
+def test_half_the_rate_of_the_task_limits_a_frequency_alone(write_block):
+    limit = 'below = "half_rate_hz"\n'
+    assert read_declared(write_block(GOOD + 'unit = "Hz"\n' + limit, SOURCE))
+    (mistake,) = refused(write_block(GOOD + limit, SOURCE))
+    assert "parameters.k: is in 1, half_rate_hz in Hz" in mistake
+
+
+def test_an_input_is_needed_from_a_value_of_a_whole_parameter_alone(write_block):
+    needs = '[inputs.v]\nunit = "1"\nabout = "In."\notherwise = 0.0\nneeded_from = { k = 2 }\n'
+    (mistake,) = refused(write_block(GOOD + needs, SOURCE))
+    assert "inputs.v.needed_from: 'k' is no whole parameter of this block" in mistake
+    whole = GOOD.replace("default = 2.0", 'type = "whole"\ndefault = 2')
+    assert read_declared(write_block(whole + needs, SOURCE))
+    (mistake,) = refused(write_block(whole + needs.replace("otherwise = 0.0\n", ""), SOURCE))
+    assert "the input has to be wired anyway" in mistake
+
+
 def test_only_choices_have_units_of_their_own(write_block):
     choice = (
         '[parameters.way]\nabout = "Which."\ntype = "choice"\nchoices = ["up"]\ndefault = "up"\n'

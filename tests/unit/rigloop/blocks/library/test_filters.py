@@ -106,5 +106,5 @@ def test_a_filter_at_rest_stays_there_over_a_very_long_hole(run, kind):
     ],
 )
 def test_a_frequency_that_the_task_cannot_see_is_refused(run, kind, given):
-    with pytest.raises(ConfigError, match="not below half the rate of the task"):
+    with pytest.raises(ConfigError, match="half the rate of its task"):
         run(kind, u=[0.0], **given)

@@ -1,11 +1,11 @@
-"""Processors for a page: never those of the rig while there are others."""
+"""Processors for a service and a page: never those of the rig while there are others."""
 
 import os
 import threading
 
 import pytest
 
-from rigloop.monitor.placing import processors_beside, stay_beside
+from rigloop.host.placing import on_processors, processors_beside, stay_beside
 from rigloop.protocol.description import DescribedTask
 
 
@@ -46,3 +46,18 @@ def test_what_stays_beside_a_rig_is_not_on_its_processor():
     thread.join()
     assert found["now"] == (set(allowed[1:]) or set(allowed))
     assert sorted(os.sched_getaffinity(0)) == allowed
+
+
+def test_a_thread_returns_to_its_processors():
+    before = os.sched_getaffinity(0)
+    one = {min(before)}
+    with on_processors(one):
+        assert os.sched_getaffinity(0) == one
+    assert os.sched_getaffinity(0) == before
+
+
+def test_processors_that_the_system_does_not_give_are_passed_over():
+    before = os.sched_getaffinity(0)
+    with on_processors({4095}):
+        assert os.sched_getaffinity(0) == before
+    assert os.sched_getaffinity(0) == before
