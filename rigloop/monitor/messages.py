@@ -176,9 +176,9 @@ class Layout(Struct, frozen=True, forbid_unknown_fields=True):
     """Panels that are folded."""
     scope: ScopeSetup = ScopeSetup()
     scales: Scales = {}
-    """Those of strips that a person has set, by the first signal of each."""
+    """Scales of strips that a person has set, by the first signal of each."""
     scope_scales: Scales = {}
-    """The same of the scope's plots."""
+    """Scales of the plots of the scope, likewise."""
 
 
 class Keep(PageMessage, kw_only=True, frozen=True):

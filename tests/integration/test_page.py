@@ -32,7 +32,8 @@ INK = """(one) => { const it = document.querySelector(one); if (!it?.width) retu
   return data.reduce((n, a, k) => n + (k % 4 === 3 && a > 0), 0); }"""
 PAINTED = """((one) => { const it = Object.assign(document.createElement('canvas'), { width: 1000, height: 300 });
   it.getContext('2d').drawImage(one, 0, 0);
-  return it.getContext('2d').getImageData(0, 0, 1000, 300).data.reduce((n, a, k) => n + (k % 4 === 3 && a > 0), 0); })"""
+  const { data } = it.getContext('2d').getImageData(0, 0, 1000, 300);
+  return data.reduce((n, a, k) => n + (k % 4 === 3 && a > 0), 0); })"""
 TITLE = "<img src=x onerror=document.title='owned'> & wheel"
 MORE = """
 [blocks.assist]
@@ -270,7 +271,9 @@ def a_scale_is_set_by_hand(browser, kept, wait_for):
 
     wait_for(is_kept, START_S, "a layout with the scale")
     browser.key("Home")
-    browser.until(f"rigloop.strips.scales.chosen.size === 0 && {strip}.plot.scales.y.max !== {finer[1]}")
+    browser.until(
+        f"rigloop.strips.scales.chosen.size === 0 && {strip}.plot.scales.y.max !== {finer[1]}"
+    )
 
 
 def scope_triggers(browser, place):

@@ -47,7 +47,9 @@ def browser():
 
 def painted(browser, script):
     """Return rows of (red, green, blue, alpha) of each pixel that a script has painted."""
-    return browser.run(f"made.then(({{ Curve, Cycles, paint, plot, colours, pixels }}) => {{ {script} }})")
+    return browser.run(
+        f"made.then(({{ Curve, Cycles, paint, plot, colours, pixels }}) => {{ {script} }})"
+    )
 
 
 @pytest.mark.slow
