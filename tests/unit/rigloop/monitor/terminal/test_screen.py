@@ -58,23 +58,40 @@ def rig(tmp_path):
     return GivenRig(RecordedSource(write_recorded_run(tmp_path)))
 
 
+class Watched(Monitor):
+    """A screen that keeps all of its pictures: an answer to a command is in one of them only."""
+
+    pictures = ()
+
+    @property
+    def picture(self):
+        return self.pictures[-1]
+
+    @picture.setter
+    def picture(self, new):
+        self.pictures = (*self.pictures, new)
+
+
 def driven(rig, steps):
     """Run the screen on a terminal that is none, and take steps with it."""
 
     async def run():
-        app = Monitor(Looker(lambda: rig), sure_s=LONG_S)
+        app = Watched(Looker(lambda: rig), sure_s=LONG_S)
         async with app.run_test(size=(120, 40)) as pilot:
+            seen = 0
 
             async def until(what):
+                nonlocal seen
                 end = asyncio.get_running_loop().time() + LONG_S
-                while not what(app.picture):
+                while not any(map(what, app.pictures[seen:])):
                     assert asyncio.get_running_loop().time() < end, app.picture
                     await pilot.pause(0.02)
+                # what was seen is over, but for the picture of now
+                seen = len(app.pictures) - 1
 
             async def turn():
-                for _ in range(2):  # the first one may have begun before
-                    last = app.picture
-                    await until(lambda p, last=last: p is not last)
+                n = len(app.pictures) + 2  # the next one may have begun before
+                await until(lambda p: len(app.pictures) >= n)
 
             await steps(SimpleNamespace(press=pilot.press, until=until, turn=turn, app=app))
 
