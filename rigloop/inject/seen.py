@@ -13,6 +13,7 @@ from rigloop.inject.limits import Limits
 from rt_core.safety.trips import State, name_of_trip, read_trip
 
 NO_TORQUE = "there was no torque before it"
+LATER_CYCLES = 1
 NO_PUSH = "the drive had no torque to take away"
 
 
@@ -96,13 +97,14 @@ def seen_from(began: int, wanted: Sequence[str], seen: Evidence, lim: Limits) ->
 
 def _stands_still_in(began: int, seen: Evidence, lim: Limits) -> int | None:
     """Return the row of the cycle that never came, or came when the watchdog had acted; None: cycles went on."""
-    if began >= len(seen.fast):
-        return began
-    t_ns, after = seen.fast["t_ns"], began + 1
+    t_ns = seen.fast["t_ns"]
     stall_ns = lim.fast_task.stall_cycles * lim.fast_task.period_us * 1000
-    if after >= len(t_ns) or t_ns[after] - t_ns[began] >= stall_ns:
-        return after
-    return None
+    if began + 1 >= len(t_ns):
+        return max(began, len(t_ns))
+    # a thread that takes the core may get it only after the next cycle
+    near = np.diff(t_ns[began : began + 2 + LATER_CYCLES])
+    stood = np.flatnonzero(near >= stall_ns)
+    return began + 1 + int(stood[0]) if len(stood) else None
 
 
 def _counted(began: int, signal: str, what: Seen, seen: Evidence) -> None:

@@ -54,6 +54,13 @@ def test_a_cycle_that_hangs_is_the_one_after_the_record(lim):
     assert seen.found == 3 + 202
 
 
+def test_the_core_may_be_taken_after_one_more_cycle(lim):
+    seen = seen_from(1, (WATCHDOG,), evidence(lim, [0, 1, 2, 302]), lim)
+    assert (seen.found_by, seen.reaction) == (WATCHDOG, Reaction.SAFE)
+    seen = seen_from(0, (WATCHDOG,), evidence(lim, [0, 1, 2, 302]), lim)
+    assert seen.found_by != WATCHDOG
+
+
 def test_a_gap_within_the_watchdogs_patience_is_the_guards(lim):
     seen = seen_from(2, (WATCHDOG,), evidence(lim, [0, 1, 2, 102]), lim)
     assert seen.found_by == "TIME_GAP"
