@@ -10,6 +10,7 @@ import importlib.util
 import shutil
 import sys
 import sysconfig
+import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -200,13 +201,18 @@ def build_module(
     )
 
 
+_loading = threading.Lock()
+
+
 def load(path: Path) -> ModuleType:
-    """Load a compiled kernel from its file."""
+    """Load a compiled kernel from its file; any thread may."""
     loader = importlib.machinery.ExtensionFileLoader(MODULE, str(path))
     spec = importlib.util.spec_from_file_location(MODULE, path, loader=loader)
     assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    loader.exec_module(module)
+    # a second thread would be given the same module, while the first one still fills it
+    with _loading:
+        module = importlib.util.module_from_spec(spec)
+        loader.exec_module(module)
     return module
 
 

@@ -13,6 +13,7 @@ import os
 import warnings
 import weakref
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -269,20 +270,27 @@ def _read_header(path: Path, head: bytes) -> tuple[np.dtype, int, int]:
     if len(head) < start:
         raise RecordError(f"{path}: is not a record: it ends within its header")
     try:
-        header = ast.literal_eval(head[len(MAGIC) + 2 : start].decode("ascii").strip())
-        descr, shape = header["descr"], header["shape"]
-        names = [name for name, _ in descr]
-        (n_rows,) = shape
-        if header["fortran_order"] or n_rows < 0 or names[0] != TIME_FIELD:
-            raise ValueError
-        dtype = record_dtype(names[1:])
-        if descr != npy.dtype_to_descr(dtype):
-            raise ValueError
+        dtype, n_rows = _rows_of(head[len(MAGIC) + 2 : start])
     except (ValueError, SyntaxError, TypeError, KeyError, IndexError, MemoryError, RecursionError):
         raise RecordError(
             f"{path}: is not a record: its header does not say rows of {TIME_FIELD} and signals"
         ) from None
     return dtype, n_rows, start
+
+
+@lru_cache(maxsize=16)
+def _rows_of(text: bytes) -> tuple[np.dtype, int]:
+    # a record that grows is opened many times a second, and its header takes a hundred times longer than the rest
+    header = ast.literal_eval(text.decode("ascii").strip())
+    descr, shape = header["descr"], header["shape"]
+    names = [name for name, _ in descr]
+    (n_rows,) = shape
+    if header["fortran_order"] or n_rows < 0 or names[0] != TIME_FIELD:
+        raise ValueError
+    dtype = record_dtype(names[1:])
+    if descr != npy.dtype_to_descr(dtype):
+        raise ValueError
+    return dtype, n_rows
 
 
 def _warn(words: str) -> None:

@@ -23,6 +23,8 @@ MomentS = Annotated[float, Meta(ge=0.0, le=1e8)]
 CaptureS = Annotated[float, Meta(ge=0.0, le=LONGEST_CAPTURE_S)]
 SinceTriggerS = Annotated[float, Meta(ge=-LONGEST_CAPTURE_S, le=LONGEST_CAPTURE_S)]
 FileWord = Annotated[str, Meta(max_length=64)]
+Scales = Annotated[dict[Path, tuple[float, float]], Meta(max_length=100)]
+"""Lower and upper end of a vertical axis, by signal."""
 
 
 class PageMessage(
@@ -173,6 +175,10 @@ class Layout(Struct, frozen=True, forbid_unknown_fields=True):
     hidden: Annotated[list[Word], Meta(max_length=20)] = []
     """Panels that are folded."""
     scope: ScopeSetup = ScopeSetup()
+    scales: Scales = {}
+    """Scales of strips that a person has set, by the first signal of each."""
+    scope_scales: Scales = {}
+    """Scales of the plots of the scope, likewise."""
 
 
 class Keep(PageMessage, kw_only=True, frozen=True):

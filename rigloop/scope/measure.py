@@ -79,13 +79,12 @@ def rising_crossings(t_s: Array, values: Array) -> Array:
     side = np.where(values >= middle + band, 1, np.where(values <= middle - band, -1, 0))
     told = np.flatnonzero(side)
     ups = np.flatnonzero((side[told][1:] == 1) & (side[told][:-1] == -1))
-    found = []
-    for begin, end in zip(told[ups], told[ups + 1], strict=True):
-        below = begin + int(np.flatnonzero(values[begin:end] < middle)[-1])
-        rise = values[below + 1] - values[below]
-        share = (middle - values[below]) / rise
-        found.append(t_s[below] + share * (t_s[below + 1] - t_s[below]))
-    return np.array(found)
+    # the last sample below the middle before a crossing's end; there is one, for it began below the band
+    last_below = np.maximum.accumulate(np.where(values < middle, np.arange(len(values)), 0))
+    below = last_below[told[ups + 1] - 1]
+    share = (middle - values[below]) / (values[below + 1] - values[below])
+    crossings: Array = t_s[below] + share * (t_s[below + 1] - t_s[below])
+    return crossings
 
 
 def delay_s(first: tuple[Array, Array], second: tuple[Array, Array]) -> float:

@@ -51,7 +51,7 @@ GOOD: tuple[dict[str, Any], ...] = (
     {"do": "range", "id": 1, "signals": ["wheel/angle_rad"], "from_s": 0, "to_s": 1, "pixels": 80},
     {"do": "give"}, {"do": "start", "seconds": 1.0}, {"do": "arm"}, {"do": "stop"}, {"do": "reset", "drives": True},
     {"do": "write", "values": {"gain": 1.0}, "begin": [], "end": []}, {"do": "play", "speed": 1, "at_s": 0},
-    {"do": "keep", "layout": {"strips": [["wheel/angle_rad"]], "theme": "dark"}},
+    {"do": "keep", "layout": {"strips": [["wheel/angle_rad"]], "theme": "dark", "scales": {"a/b": [0, 1]}}},
     {"do": "capture", "signals": ["wheel/angle_rad"], "trigger": "wheel/angle_rad > 0.1 rising", "mode": "auto"},
     {"do": "off"}, {"do": "look", "from_s": -0.1, "to_s": 0.1, "pixels": 400, "delay": ["a/b", "a/c"]},
     {"do": "save", "name": "x"}, {"do": "load", "name": "x"}, {"do": "compare", "name": "x"},

@@ -37,6 +37,7 @@ SHIPPED = {
         "monitor/static/*.html",
         "monitor/static/*.css",
         "monitor/static/js/*.js",
+        "monitor/static/js/painting/*.js",
         "monitor/static/vendor/*.js",
         *(
             f"blocks/library/{drawer}/*.{ending}"

@@ -32,6 +32,8 @@ class Monitor(App[None]):
     Parameters
     ----------
     looker : Looker
+    sure_s : float
+        The second press that arms may come so much later than the first.
     """
 
     CSS = """
@@ -59,8 +61,9 @@ class Monitor(App[None]):
         Binding("q", "quit", "leave"),
     ]
 
-    def __init__(self, looker: Looker) -> None:
+    def __init__(self, looker: Looker, sure_s: float = SURE_S) -> None:
         super().__init__()
+        self._sure_s = sure_s
         self.picture = Picture()
         self._looker = looker
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="looker")
@@ -106,7 +109,7 @@ class Monitor(App[None]):
         """Arm, at the second time."""
         now = asyncio.get_running_loop().time()
         if now > self._sure_until:
-            self._sure_until = now + SURE_S
+            self._sure_until = now + self._sure_s
             self._say(True, "arm? press a again")
             return
         self._sure_until = 0.0

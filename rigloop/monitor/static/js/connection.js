@@ -1,5 +1,6 @@
 // The connection to the page's own server: it comes back by itself, as often as it has to.
 const AGAIN_MS = 1000;
+const MOST_BYTES = 1 << 16; // of a message: the server hangs up on a longer one
 
 export class Connection {
   constructor(onMessage, onFrame, onState) {
@@ -29,10 +30,14 @@ export class Connection {
     };
   }
 
+  // returns why a message was not sent
   send(message) {
-    if (this.socket?.readyState !== WebSocket.OPEN) return false;
-    this.socket.send(JSON.stringify(message));
-    return true;
+    if (this.socket?.readyState !== WebSocket.OPEN) return "the server of this page is not there";
+    const text = JSON.stringify(message);
+    const bytes = new TextEncoder().encode(text).length;
+    if (bytes > MOST_BYTES) return `too much at once: ${message.do} has ${bytes} bytes, and ${MOST_BYTES} may be sent; choose fewer signals`;
+    this.socket.send(text);
+    return "";
   }
 }
 

@@ -9,73 +9,84 @@ export class Curve {
       return (blue << 16) | (green << 8) | red;
     });
     this.thick = thick; // pixels of the page
-    this.canvas = document.createElement("canvas");
     this.key = "";
     this.end = 0; // number of the column after the newest one
     this.painted = 0; // of the newest one whose cycles had all come
   }
 
-  // draws the series of a plot; null or NaN among their values is a gap, undefined a row of another series. Of one edition only newer values come
-  paint(plot, edition) {
-    const { left, top, width, height } = plot.bbox;
+  // puts series of [times, values] on a part of a canvas, in place of what was there; null or NaN among values is a gap,
+  // undefined a row of another series. Of one edition only newer values come
+  paint({ context, left, top, width, height, ratio }, { x, y }, series, edition) {
     if (!(width > 0 && height > 0)) return;
-    const { x, y } = plot.scales;
     if (!(x.max > x.min && y.max > y.min)) return; // nothing has come yet
     const columnS = (x.max - x.min) / width;
     const end = Math.round(x.max / columnS);
-    const key = [width, height, (x.max - x.min).toPrecision(9), y.min, y.max, window.devicePixelRatio, edition].join();
+    const key = [width, height, (x.max - x.min).toPrecision(9), y.min, y.max, ratio, edition].join();
     const goesOn = key === this.key && end >= this.end;
-    if (key !== this.key) this.resize(width, height);
-    this.fill(plot, Math.max(end - width, goesOn ? this.painted - 1 : -Infinity), end, columnS);
+    if (this.ring?.width !== width || this.ring.height !== height) this.resize(width, height);
+    this.fill(series, y, Math.max(end - width, goesOn ? this.painted - 1 : -Infinity), end, columnS, ratio);
     this.key = key;
     this.end = end;
-    this.painted = Math.min(end, ...plot.data.slice(1).map((ys) => Math.floor(newest(plot.data[0], ys) / columnS)));
+    this.painted = Math.min(end, ...series.map(([xs, ys]) => Math.floor(newest(xs, ys) / columnS)));
     // the ring from its oldest column on: what is behind it, then what is before it
     const oldest = wrapped(end, width);
-    plot.ctx.drawImage(this.canvas, oldest, 0, width - oldest, height, left, top, width - oldest, height);
-    if (oldest) plot.ctx.drawImage(this.canvas, 0, 0, oldest, height, left + width - oldest, top, oldest, height);
+    context.putImageData(this.ring, left - oldest, top, oldest, 0, width - oldest, height);
+    if (oldest) context.putImageData(this.ring, left + width - oldest, top, 0, 0, oldest, height);
   }
 
   resize(width, height) {
-    Object.assign(this.canvas, { width, height });
-    this.drawn = this.canvas.getContext("2d");
+    this.ring = new ImageData(width, height);
+    this.pixels = new Uint32Array(this.ring.data.buffer);
     this.low = new Float64Array(width);
     this.high = new Float64Array(width);
   }
 
   // paints columns, by their numbers
-  fill(plot, first, end, columnS) {
-    const { width, height } = this.canvas;
+  fill(series, y, first, end, columnS, ratio) {
+    const { ring, pixels } = this;
+    const { width, height } = ring;
     const n = end - first;
-    const image = this.drawn.createImageData(n, height);
-    const pixels = new Uint32Array(image.data.buffer);
-    const half = 0.5 * this.thick * (window.devicePixelRatio || 1);
+    const begin = wrapped(first, width);
+    const behind = Math.min(n, width - begin); // columns up to the right end of the ring
+    for (let row = 0; row < height; row++) {
+      pixels.fill(0, row * width + begin, row * width + begin + behind);
+      pixels.fill(0, row * width, row * width + n - behind);
+    }
+    const half = 0.5 * this.thick * ratio;
     this.inks.forEach((ink, k) => {
       const low = this.low.subarray(0, n).fill(Infinity);
       const high = this.high.subarray(0, n).fill(-Infinity);
-      cover(plot, plot.data[k + 1], first * columnS, 1 / columnS, height, low, high);
+      cover(...series[k], y, first * columnS, 1 / columnS, height, low, high);
       for (let c = 0; c < n; c++) {
+        const column = c < behind ? begin + c : c - behind;
         const from = Math.max(0, low[c] - half);
         const to = Math.min(height, high[c] + half);
         for (let row = Math.floor(from); row < to; row++) {
           const alpha = 255 * (Math.min(to, row + 1) - Math.max(from, row));
-          const at = row * n + c;
+          const at = row * width + column;
           if (alpha >= pixels[at] >>> 24) pixels[at] = (alpha << 24) | ink;
         }
       }
     });
-    const at = wrapped(first, width);
-    this.drawn.putImageData(image, at, 0);
-    if (at + n > width) this.drawn.putImageData(image, at - width, 0);
   }
+}
+
+let sheet = null; // for curves that lie over something else
+
+// draws series over what is on a plot
+export function paintOver({ ctx, bbox: { left, top, width, height }, scales }, curve, series, edition) {
+  if (!(width > 0 && height > 0)) return;
+  sheet ??= document.createElement("canvas");
+  Object.assign(sheet, { width, height });
+  const on = { context: sheet.getContext("2d"), left: 0, top: 0, width, height, ratio: window.devicePixelRatio || 1 };
+  curve.paint(on, scales, series, edition);
+  ctx.drawImage(sheet, left, top);
 }
 
 const wrapped = (number, width) => ((number % width) + width) % width;
 
 // the rows that the lines between points go through, for each column from a time on
-function cover(plot, ys, fromS, across, height, low, high) {
-  const xs = plot.data[0];
-  const { y } = plot.scales;
+function cover(xs, ys, y, fromS, across, height, low, high) {
   const up = height / (y.max - y.min);
   let wasGap = true;
   let x0 = 0;

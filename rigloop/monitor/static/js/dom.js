@@ -39,8 +39,15 @@ export function fillRows(body, rows) {
   });
 }
 
-// colours of the theme, by their names in the style sheet
-export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+// colours of the theme, by their names in the style sheet; to ask for one has the page compute its styles
+const known = new Map();
+
+export function colour(name) {
+  if (!known.has(name)) known.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+  return known.get(name);
+}
+
+export const forgetColours = () => known.clear();
 
 const COLOURS = ["--ink", "--soft", "--line", "--s0", "--s1", "--s2", "--s3", "--s4", "--s5"];
 

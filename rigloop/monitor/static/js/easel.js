@@ -1,21 +1,22 @@
-// What the page has of its painting: its canvases, and a thread that draws on them. A picture is asked for when the one
+// What the page has of its painting: its canvases, and threads that draw on them. A picture is asked for when the one
 // before it is done, so that none wait in a row.
 import { $ } from "./dom.js";
 
 // between two pictures, where the processor draws them: it may be the one on which the rig runs
-const REST_MS = { space: 60, across: 160 };
+const REST_MS = { strips: 0, space: 60, across: 160 };
+const PLACES = { strips: "rolls-plot", space: "scene-plot", across: "square-plot" };
+const NAMES = Object.keys(PLACES);
 
 export class Easel {
   constructor(page) {
     this.page = page;
-    this.isBusy = { space: false, across: false };
-    this.pictures = { space: 0, across: 0 }; // that were drawn
+    this.pictures = { strips: 0, space: 0, across: 0 }; // that were drawn
     this.isSoftware = false; // the processor draws in place of a graphics card
     this.problem = "";
-    this.isSeen = { space: true, across: true };
-    this.places = { space: "scene-plot", across: "square-plot" };
+    this.isSeen = { strips: true, space: true, across: true };
+    this.threads = [];
     this.seen = new IntersectionObserver((changes) => changes.forEach(({ target, isIntersecting }) => {
-      const name = Object.keys(this.places).find((one) => this.places[one] === target.id);
+      const name = NAMES.find((one) => PLACES[one] === target.id);
       this.isSeen[name] = isIntersecting;
       if (isIntersecting) page.redraw();
     }));
@@ -26,36 +27,44 @@ export class Easel {
     }
   }
 
-  begin(inThread) {
-    this.inThread = inThread;
-    this.isBusy = { space: false, across: false };
-    const found = Object.fromEntries(Object.entries(this.places).map(([name, id]) => [name, $(id)]));
+  begin(inThreads) {
+    this.inThreads = inThreads;
+    this.isBusy = { strips: false, space: false, across: false };
+    this.threads.forEach((thread) => thread.terminate());
+    const found = Object.fromEntries(NAMES.map((name) => [name, $(PLACES[name])]));
     this.seen.disconnect();
-    Object.values(found).forEach((canvas) => this.seen.observe(canvas));
-    if (inThread) {
-      this.thread = new Worker("/static/js/painter.js", { type: "module" });
-      this.thread.onmessage = ({ data }) => this.take(data);
-      this.thread.onerror = () => this.take({ ready: false, problem: "its thread has ended" });
-      const canvases = Object.fromEntries(Object.entries(found).map(([name, canvas]) => [name, canvas.transferControlToOffscreen()]));
-      this.thread.postMessage({ do: "canvases", ...canvases }, Object.values(canvases));
-      this.post = (message) => this.thread.postMessage(message);
-      return;
-    }
-    this.thread?.terminate();
-    for (const [name, canvas] of Object.entries(found)) {
+    if (!inThreads) {
       // one that was given to a thread does not come back
-      found[name] = canvas.cloneNode();
-      canvas.replaceWith(found[name]);
-      this.seen.observe(found[name]);
+      for (const [name, canvas] of Object.entries(found)) {
+        found[name] = canvas.cloneNode();
+        canvas.replaceWith(found[name]);
+      }
     }
-    const early = [];
-    this.post = (message) => early.push(message);
-    import("./painting.js").then(({ Painting }) => {
-      const painting = new Painting((message) => this.take(message));
-      painting.take({ do: "canvases", ...found });
-      early.forEach((message) => painting.take(message));
-      this.post = (message) => painting.take(message);
+    Object.values(found).forEach((canvas) => this.seen.observe(canvas));
+    const { strips, ...others } = found;
+    this.post = this.partner("painting", "Painting", others, inThreads && "painter");
+    this.roll = this.partner("strip_pictures", "StripPictures", { strips }, inThreads && "roller");
+  }
+
+  // begins what draws on some canvases, in a thread or in that of the page; returns what takes a message to it
+  partner(module, name, canvases, file) {
+    if (file) {
+      const thread = new Worker(`/static/js/painting/${file}.js`, { type: "module" });
+      this.threads.push(thread);
+      thread.onmessage = ({ data }) => this.take(data);
+      thread.onerror = () => this.take({ ready: false, problem: "its thread has ended" });
+      const given = Object.fromEntries(Object.entries(canvases).map(([key, canvas]) => [key, canvas.transferControlToOffscreen()]));
+      thread.postMessage({ do: "canvases", ...given }, Object.values(given));
+      return (message) => thread.postMessage(message);
+    }
+    const early = [{ do: "canvases", ...canvases }];
+    let take = (message) => early.push(message);
+    import(`./painting/${module}.js`).then((found) => {
+      const made = new found[name]((message) => this.take(message));
+      early.forEach((message) => made.take(message));
+      take = (message) => made.take(message);
     });
+    return (message) => take(message);
   }
 
   // whether a picture can be seen, and the one before it is done
@@ -66,7 +75,8 @@ export class Easel {
   // asks for a picture
   draw(name, message) {
     this.isBusy[name] = true;
-    this.post({ do: name, ...message });
+    if (name === "strips") this.roll({ do: "picture", ...message });
+    else this.post({ do: name, ...message });
   }
 
   take({ ready, isSoftware, problem, drawn }) {
@@ -75,9 +85,9 @@ export class Easel {
     else if (ready) {
       this.isSoftware = isSoftware;
       this.page.painted();
-    } else if (this.inThread) {
+    } else if (this.inThreads) {
       this.begin(false);
-      this.page.painted();
+      this.page.painted(true);
     } else {
       this.problem = problem;
       this.isSoftware = true; // a browser without WebGL has no graphics card to draw the rest with either

@@ -1,5 +1,5 @@
 // The page: what comes from its server goes to the panels, and what a person does goes back.
-import { $, el, setText } from "./dom.js";
+import { $, el, forgetColours, setText } from "./dom.js";
 import { Connection } from "./connection.js";
 import { Easel } from "./easel.js";
 import { Strips } from "./strips.js";
@@ -50,9 +50,9 @@ class Page {
   }
 
   send(message) {
-    const sent = this.connection.send(message);
-    if (!sent) this.say(false, "the server of this page is not there");
-    return sent;
+    const why = this.connection.send(message);
+    if (why) this.say(false, why);
+    return !why;
   }
 
   unit(path) {
@@ -86,7 +86,7 @@ class Page {
 
   takeFrame(header, numbers) {
     if (header.kind === "cycles" && header.id === this.followId) {
-      this.strips.live.take(this.followed, header.groups, numbers, this.layout.span_s);
+      this.strips.take(this.followed, header.groups, numbers, this.layout.span_s);
       this.redraw();
     } else if (header.kind === "range") this.strips.takeRange(header, numbers);
     else if (header.kind === "capture") this.scope.takeCapture(header, numbers);
@@ -116,6 +116,8 @@ class Page {
     layout.up = choose(layout.up, guard?.writes.torque_nm);
     this.layout = layout;
     $("span").value = String(layout.span_s);
+    this.strips.scales.show(layout.scales);
+    this.scope.plots.scales.show(layout.scope_scales);
     this.square.offer(rig.signals, layout.across, layout.up);
     this.scope.show(layout.scope, rig.shown.slice(0, MOST_STRIPS));
     this.fold();
@@ -150,13 +152,20 @@ class Page {
     const all = [...this.strips.paths(), ...this.square.paths(), ...this.scene.paths()];
     this.followed = [...new Set(all)].filter((path) => this.units.has(path)).slice(0, 60);
     this.followId += 1;
-    this.strips.live.clear();
+    this.strips.clear();
     if (this.connection?.socket) this.connection.send({ do: "follow", id: this.followId, signals: this.followed, span_s: this.layout.span_s, pixels: this.strips.pixels() });
   }
 
   keep() {
     clearTimeout(this.keeping);
-    this.keeping = setTimeout(() => this.connection.send({ do: "keep", layout: this.layout }), KEEP_MS);
+    this.keeping = setTimeout(() => this.send({ do: "keep", layout: this.layout }), KEEP_MS);
+  }
+
+  // scales that were set by hand
+  keepScales() {
+    this.layout.scales = this.strips.scales.kept();
+    this.layout.scope_scales = this.scope.plots.scales.kept();
+    this.keep();
   }
 
   changed() {
@@ -238,6 +247,7 @@ class Page {
   repaint() {
     if (this.layout.theme === "auto") delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = this.layout.theme;
+    forgetColours();
     setText($("theme"), `Theme: ${this.layout.theme}`);
     this.strips.show(this.layout.strips);
     this.offerStrips();
@@ -279,22 +289,26 @@ class Page {
     if (histograms) this.histograms.take(histograms.tasks);
     if (this.hasNew) {
       this.hasNew = false;
-      if (this.strips.zoomed) this.strips.readOut();
-      else this.strips.draw();
+      if (!this.strips.zoomed) this.strips.needed = true;
       this.scene.needed = this.square.needed = true;
     }
-    for (const one of [this.scene, this.square]) if (one.needed) one.draw();
+    this.strips.read(Boolean(status));
+    for (const one of [this.strips, this.scene, this.square]) if (one.needed) one.draw();
   }
 
   // a picture is done: the next one may be asked for
   drawn(name) {
-    if ((name === "space" ? this.scene : this.square).needed) this.wake();
+    if ({ strips: this.strips, space: this.scene, across: this.square }[name].needed) this.wake();
   }
 
-  // the painting can begin, or there is none
-  painted() {
+  // the painting can begin, or there is none; another one than before knows of no strips
+  painted(isAnother) {
     this.scene.note();
     this.scene.build();
+    if (isAnother) {
+      this.strips.tell();
+      this.follow();
+    }
     this.redraw();
   }
 }

@@ -1,4 +1,4 @@
-// The panel of a mechanism in space: which one, from where it is looked at, and what its picture needs (space.js draws it).
+// The panel of a mechanism in space: which one, from where it is looked at, and what its picture needs (painting/space.js draws it).
 import { $, el, setText, sizeOf, colours } from "./dom.js";
 
 export class Scene {

@@ -2,7 +2,8 @@
 import { $, el, setText, colour } from "./dom.js";
 import { number, tick } from "./numbers.js";
 import { after } from "./capture.js";
-import { Curve } from "./curve.js";
+import { Curve, paintOver } from "./curve.js";
+import { Scales } from "./scales.js";
 import { ScopeLevels } from "./scope_levels.js";
 import { together } from "./scope_together.js";
 
@@ -22,6 +23,11 @@ export class ScopePlots {
     this.drawn = 0; // captures
     this.isTogether = false;
     this.seen = new IntersectionObserver((changes) => changes.forEach(({ target, isIntersecting }) => this.see(target, isIntersecting)), { rootMargin: MARGIN });
+    this.scales = new Scales((path) => {
+      this.plots.get(path)?.box.classList.toggle("by-hand", this.scales.chosen.has(path));
+      this.redraw();
+      scope.page.keepScales();
+    });
     this.levels = new ScopeLevels(() => { this.redraw(); scope.moved(); });
     new ResizeObserver(() => this.all().forEach((plot) => plot.setSize({ width: this.width(), height: plot.height }))).observe($("scope-plots"));
   }
@@ -75,7 +81,7 @@ export class ScopePlots {
 
   showTogether() {
     this.whole?.destroy();
-    this.whole = together(this.capture, this.options(), $("scope-together"));
+    this.whole = together(this.capture, this.options(), $("scope-together"), this.scales);
     this.whole.setScale("x", { min: this.capture.from, max: this.capture.to });
     this.whole.over.addEventListener("dblclick", () => this.scope.look(null));
   }
@@ -125,25 +131,35 @@ export class ScopePlots {
       const value = el("span", { class: "value", text: "–" });
       value.style.color = ink;
       const figures = el("span", { class: "figures" });
-      const box = el("div", { class: "plot", role: "group", "aria-label": path }, el("div", { class: "names" }, el("span", { class: "name" }, value, el("span", { text: `${unit} ${path}`.trim() })), figures));
+      const name = el("span", { class: "name" }, value, el("span", { text: `${unit} ${path}`.trim() }));
+      const box = el("div", { class: "plot", role: "group", "aria-label": path }, el("div", { class: "names" }, name, figures));
+      box.classList.toggle("by-hand", this.scales.chosen.has(path));
       $("scope-plots").append(box);
       const options = this.options();
       const curve = Object.assign(new Curve([ink], THICK), { edition: 0 });
-      options.hooks.draw.unshift((u) => curve.paint(u, curve.edition));
+      options.hooks.draw.unshift((u) => paintOver(u, curve, [[u.data[0], u.data[1]]], curve.edition));
       options.hooks.draw.push((u) => this.levels.draw(u, path));
       const plot = new (uPlot())({
         ...options,
         height: isLast ? HEIGHT + 21 : HEIGHT,
         legend: { show: false },
-        scales: { x: { time: false }, y: { range: (u, low, high) => (low == null ? [-1, 1] : uPlot().rangeNum(low, high, 0.1, true)) } },
+        scales: { x: { time: false }, y: { range: (u, low, high) => this.scales.range(path, low, high) } },
         axes: [isLast ? { ...axis(), size: 24, values: (u, ticks) => ticks.map((t) => `${tick(t)} s`) } : { ...axis(), size: 3, values: (u, ticks) => ticks.map(() => "") }, { ...axis(), size: 62, values: (u, ticks) => ticks.map((t) => tick(t, 4)) }],
         series: [{}, { label: path, stroke: ink, paths: () => null, points: { show: false } }, { label: "stored", stroke: colour("--ink"), width: 1, dash: [5, 4], points: { show: false } }],
       }, [[], [], []], box);
       plot.over.addEventListener("dblclick", () => this.scope.look(null));
       this.levels.watch(plot, path);
+      // in one picture there is no axis for each: its name takes the place of one
+      this.scales.watch(this.isTogether ? name : box.querySelectorAll(".u-axis")[1], path, () => this.range(path, k), () => (this.isTogether ? this.whole?.height ?? HEIGHT : HEIGHT));
       this.plots.set(path, { plot, value, figures, box, curve, isSeen: false, isNew: false });
       this.seen.observe(box);
     });
+  }
+
+  // [min, max] that a signal has now
+  range(path, place) {
+    const { min, max } = (this.isTogether ? this.whole?.scales[`y${place}`] : this.plots.get(path).plot.scales.y) ?? {};
+    return min < max ? [min, max] : [-1, 1];
   }
 
   repaint() {

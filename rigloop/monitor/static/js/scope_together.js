@@ -8,17 +8,16 @@ const HEIGHT = 340;
 const MOST = 16;
 const uPlot = () => window.uPlot;
 
-// the picture of all signals; options are those that it shares with the plots of single ones
-export function together(capture, options, box) {
+// the picture of all signals; options are those that it shares with the plots of single ones, chosen the scales of a person
+export function together(capture, options, box, chosen) {
   const traces = capture.traces.slice(0, MOST);
   const axis = { stroke: colour("--soft"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false }, font: "12px sans-serif" };
-  const scale = { range: (u, low, high) => (low == null ? [-1, 1] : uPlot().rangeNum(low, high, 0.1, true)) };
   const data = uPlot().join(traces.map(({ x, y }) => [x, y]));
   return new (uPlot())({
     ...options,
     height: HEIGHT,
     legend: { show: false },
-    scales: { x: { time: false }, ...Object.fromEntries(traces.map((_, k) => [`y${k}`, scale])) },
+    scales: { x: { time: false }, ...Object.fromEntries(traces.map(({ path }, k) => [`y${k}`, { range: (u, low, high) => chosen.range(path, low, high) }])) },
     axes: [{ ...axis, size: 24, values: (u, ticks) => ticks.map((t) => `${tick(t)} s`) }],
     series: [{}, ...traces.map(({ path }, k) => ({ label: path, scale: `y${k}`, stroke: colour(`--s${k % 8}`), width: 1.5, points: { show: false } }))],
   }, data, box);

@@ -1,13 +1,15 @@
 // Strips: signals over time, with zoom, cursors and read-out while cycles come in.
 import { $, el, setText, colour } from "./dom.js";
 import { number, tick } from "./numbers.js";
-import { Curve } from "./curve.js";
 import { Cycles } from "./cycles.js";
+import { Scales, around, settled } from "./scales.js";
 
 const HEIGHT = 100;
-const THICK = 1.5;
+const READ_MS = 450; // between two read-outs at most
 const uPlot = () => window.uPlot;
 
+// The grid of a strip stands still while cycles come in: its times are then those before the newest cycle. So its plot is
+// drawn anew only where a scale changes, and the curves of all, on one canvas, by the painting.
 export class Strips {
   constructor(page) {
     this.page = page;
@@ -15,19 +17,43 @@ export class Strips {
     this.zoomed = null; // { from, to, cycles }
     this.strips = [];
     this.cursors = {};
-    this.pointerS = null;
+    this.pointerX = null; // since the origin
+    this.originS = 0; // where the axis of times has its zero
     this.frozenS = null;
     this.id = 0;
-    this.sync = null;
-    this.drawn = 0; // frames
+    this.needed = false; // a picture
+    this.readMs = 0;
+    this.scales = new Scales(() => { this.redraw(); page.keepScales(); });
     // which strips can be seen: to ask for their places in each frame lays the page out
     this.seen = new IntersectionObserver((changes) => changes.forEach(({ target, isIntersecting }) => {
       const strip = this.strips.find((one) => one.box === target);
       if (!strip) return;
       strip.isSeen = isIntersecting;
-      if (isIntersecting) this.page.redraw();
+      if (isIntersecting) this.redraw();
     }));
-    new ResizeObserver(() => this.strips.forEach((s) => s.plot?.setSize({ width: this.size().width, height: s.plot.height }))).observe($("plots"));
+    new ResizeObserver(() => {
+      this.strips.forEach((s) => s.plot?.setSize({ width: this.size().width, height: s.plot.height }));
+      this.moved();
+    }).observe($("plots"));
+  }
+
+  get pointerS() {
+    return this.pointerX == null ? null : this.originS + this.pointerX;
+  }
+
+  get drawn() {
+    return this.page.easel.pictures.strips;
+  }
+
+  clear() {
+    this.live.clear();
+    this.page.easel.roll({ do: "clear" });
+  }
+
+  // new cycles of signals, of which a span is kept
+  take(paths, groups, numbers, spanS) {
+    this.live.take(paths, groups, numbers, spanS);
+    this.page.easel.roll({ do: "cycles", paths, groups, numbers, spanS });
   }
 
   size() {
@@ -43,10 +69,16 @@ export class Strips {
     this.strips.forEach((strip) => strip.plot?.destroy());
     this.seen.disconnect();
     $("plots").replaceChildren();
-    this.sync = uPlot().sync("strips");
-    this.strips = strips.map((paths) => ({ paths, plot: null, isSeen: true, values: [], most: paths.map(() => 0) }));
+    uPlot().sync("strips");
+    this.strips = strips.map((paths) => ({ paths, plot: null, isSeen: true, values: [], most: paths.map(() => 0), key: "", y: null, place: null }));
     this.strips.forEach((strip, k) => this.make(strip, k));
-    this.draw();
+    this.tell();
+    this.moved();
+  }
+
+  // has the painting know of the strips
+  tell() {
+    this.page.easel.roll({ do: "strips", strips: this.strips.map(({ paths }) => ({ paths, colours: paths.map((path, k) => colour(`--s${k % 8}`)) })) });
   }
 
   make(strip, place) {
@@ -62,8 +94,6 @@ export class Strips {
     const box = el("div", { class: "plot", role: "group", "aria-label": strip.paths.join(", ") }, names);
     $("plots").append(box);
     strip.box = box;
-    const colours = strip.paths.map((path, k) => colour(`--s${k % 8}`));
-    strip.curve = new Curve(colours, THICK);
     this.seen.observe(box);
     const axis = { stroke: colour("--soft"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false }, font: "12px sans-serif" };
     const isLast = place === this.strips.length - 1; // its times are those of all
@@ -72,24 +102,39 @@ export class Strips {
       width,
       height: isLast ? height + 21 : height,
       legend: { show: false },
-      scales: { x: { time: false }, y: { range: (u) => rangeOf(u.data) } },
+      scales: { x: { time: false }, y: { range: (u, low, high) => [low ?? -1, high ?? 1] } },
       axes: [isLast ? { ...axis, size: 24, values: (u, ticks) => ticks.map((t) => `${tick(t)} s`) } : { ...axis, size: 3, values: (u, ticks) => ticks.map(() => "") }, { ...axis, size: 62, space: 24, values: (u, ticks) => ticks.map((t) => tick(t, 4)) }],
-      series: [{}, ...strip.paths.map((path, k) => ({ label: path, stroke: colours[k], paths: () => null, points: { show: false } }))],
+      series: [{}, { label: strip.paths[0], paths: () => null, points: { show: false } }],
       cursor: { sync: { key: "strips", setSeries: false }, drag: { x: true, y: false, setScale: false }, points: { show: false } },
-      hooks: {
-        setSelect: [(u) => this.select(u)],
-        setCursor: [(u) => this.point(u)],
-        draw: [(u) => { strip.curve.paint(u, this.shown().edition); this.drawCursors(u); }],
-      },
+      hooks: { setSelect: [(u) => this.select(u)], setCursor: [(u) => this.point(u)], draw: [() => this.moved()] },
     };
-    strip.plot = new (uPlot())(options, [[], ...strip.paths.map(() => [])], box);
+    strip.plot = new (uPlot())(options, [[0, 1], [null, null]], box);
     strip.plot.over.addEventListener("dblclick", () => this.release());
+    this.scales.watch(box.querySelectorAll(".u-axis")[1], strip.paths[0], () => strip.y ?? [-1, 1], () => this.size().height);
+  }
+
+  // the plots may stand elsewhere now
+  moved() {
+    this.area = null;
+    this.redraw();
+  }
+
+  // where the plots are, in pixels of the screen: asked for once, because that lays the page out
+  measure() {
+    const ratio = devicePixelRatio;
+    const box = $("rolls").getBoundingClientRect();
+    const pixels = (value) => Math.round(value * ratio);
+    this.strips.forEach((strip) => {
+      const { left, top, width, height } = strip.plot.over.getBoundingClientRect();
+      strip.place = { left: pixels(left - box.left), top: pixels(top - box.top), width: pixels(width), height: pixels(height) };
+    });
+    this.area = { ratio, width: pixels(box.width), height: pixels(box.height), places: this.strips.map(({ place }) => [place.left, place.top, place.width]).join(" ") };
   }
 
   select(u) {
     if (u.select.width < 4) return;
-    const from = u.posToVal(u.select.left, "x");
-    const to = u.posToVal(u.select.left + u.select.width, "x");
+    const from = this.originS + u.posToVal(u.select.left, "x");
+    const to = this.originS + u.posToVal(u.select.left + u.select.width, "x");
     u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
     this.zoom(Math.max(0, from), to);
   }
@@ -101,7 +146,7 @@ export class Strips {
     this.id += 1;
     this.page.send({ do: "range", id: this.id, signals: this.zoomed.paths, from_s: from, to_s: to, pixels: this.pixels() });
     this.page.heldChanged(true);
-    this.draw();
+    this.fit();
   }
 
   pixels() {
@@ -114,7 +159,8 @@ export class Strips {
     const cycles = new Cycles();
     cycles.take(this.zoomed.paths, header.groups, numbers, 0);
     this.zoomed.cycles = cycles;
-    this.draw();
+    this.page.easel.roll({ do: "range", paths: this.zoomed.paths, groups: header.groups, numbers });
+    this.fit();
   }
 
   hold() {
@@ -125,45 +171,33 @@ export class Strips {
   release() {
     this.zoomed = this.frozenS = null;
     this.page.heldChanged(false);
-    this.draw();
+    this.fit();
   }
 
   point(u) {
-    const before = this.pointerS;
-    this.pointerS = u.cursor.left == null || u.cursor.left < 0 ? null : u.posToVal(u.cursor.left, "x");
-    if (before !== this.pointerS) this.readOut();
+    const before = this.pointerX;
+    this.pointerX = u.cursor.left == null || u.cursor.left < 0 ? null : u.posToVal(u.cursor.left, "x");
+    if (before !== this.pointerX) this.readOut();
   }
 
   setCursor(name) {
     if (this.pointerS == null) return;
     this.cursors[name] = this.pointerS;
     this.readOut();
-    this.strips.forEach((strip) => strip.plot.redraw(false));
-  }
-
-  drawCursors(u) {
-    const ctx = u.ctx;
-    ctx.save();
-    for (const [name, at] of Object.entries(this.cursors)) {
-      const x = u.valToPos(at, "x", true);
-      if (x < u.bbox.left || x > u.bbox.left + u.bbox.width) continue;
-      ctx.strokeStyle = ctx.fillStyle = colour("--soft");
-      ctx.textAlign = "left";
-      ctx.setLineDash([4, 3]);
-      ctx.beginPath();
-      ctx.moveTo(x, u.bbox.top);
-      ctx.lineTo(x, u.bbox.top + u.bbox.height);
-      ctx.stroke();
-      ctx.fillText(name, x + 3, u.bbox.top + 11);
-    }
-    ctx.restore();
+    this.redraw();
   }
 
   shown() {
     return this.zoomed?.cycles ?? this.live;
   }
 
+  // the read-out of a frame: with the state, five times a second; a change of text alone would lay out and paint the page once more
+  read(withState) {
+    if (withState || performance.now() - this.readMs > READ_MS) this.readOut();
+  }
+
   readOut() {
+    this.readMs = performance.now();
     const cycles = this.shown();
     const newest = this.pointerS == null;
     for (const strip of this.strips) {
@@ -179,21 +213,49 @@ export class Strips {
     setText($("between"), [at, between].filter(Boolean).join("   "));
   }
 
-  // draws all strips that can be seen
+  // other cycles are shown: automatic scales fit them
+  fit() {
+    this.strips.forEach((strip) => { strip.y = null; });
+    this.redraw();
+  }
+
+  redraw() {
+    this.needed = true;
+    this.page.wake();
+  }
+
+  // has all strips drawn that can be seen
   draw() {
-    const now = this.live.nowS;
-    const end = Math.max(now, this.page.layout.span_s);
-    const [from, to] = this.zoomed ? [this.zoomed.from, this.zoomed.to] : [end - this.page.layout.span_s, end];
-    for (const strip of this.strips) {
-      if (!strip.isSeen) continue;
-      const tables = strip.paths.map((path) => this.shown().points(path, from, to));
-      strip.plot.batch(() => {
-        strip.plot.setData(joined(tables), false);
-        strip.plot.setScale("x", { min: from, max: to });
-      });
-    }
-    this.readOut();
-    this.drawn += 1;
+    const { easel, layout } = this.page;
+    if (!easel.isFree("strips")) return;
+    this.needed = false;
+    const end = Math.max(this.live.nowS, layout.span_s);
+    const [from, to] = this.zoomed ? [this.zoomed.from, this.zoomed.to] : [end - layout.span_s, end];
+    // the times of a whole span that has come are counted back from its end
+    this.originS = this.zoomed || end === layout.span_s ? 0 : end;
+    const seen = this.strips.filter((strip) => strip.isSeen);
+    seen.forEach((strip) => this.scale(strip, from, to));
+    if (this.area?.ratio !== devicePixelRatio) this.measure();
+    const pictures = seen.map((strip) => ({ id: this.strips.indexOf(strip), ...strip.place, y: { min: strip.y[0], max: strip.y[1] } }));
+    const marks = Object.entries(this.cursors);
+    easel.draw("strips", { from, to, isZoomed: Boolean(this.zoomed?.cycles), ...this.area, pictures, marks, ink: colour("--soft") });
+  }
+
+  // the scales of a strip; its grid is drawn where one of them is another one
+  scale(strip, from, to) {
+    const byHand = this.scales.chosen.get(strip.paths[0]);
+    const isByHand = Boolean(byHand);
+    strip.y = byHand ?? settled(strip.isByHand ? null : strip.y, rangeOf(strip.paths.map((path) => this.shown().points(path, from, to)[1])));
+    strip.isByHand = isByHand;
+    const x = [from - this.originS, to - this.originS].map((t) => Number(t.toFixed(9)));
+    const key = [...x, ...strip.y, isByHand].join();
+    if (key === strip.key) return;
+    strip.key = key;
+    strip.box.classList.toggle("by-hand", isByHand);
+    strip.plot.batch(() => {
+      strip.plot.setScale("x", { min: x[0], max: x[1] });
+      strip.plot.setScale("y", { min: strip.y[0], max: strip.y[1] });
+    });
   }
 }
 
@@ -204,23 +266,15 @@ function steady(value, most) {
 }
 
 // the range of a vertical axis
-function rangeOf([, ...series]) {
+function rangeOf(series) {
   let low = Infinity;
   let high = -Infinity;
   for (const values of series) {
     for (let k = 0; k < values.length; k++) {
-      const value = values[k];
-      if (value == null) continue;
+      const value = values[k]; // neither is a NaN
       if (value < low) low = value;
       if (value > high) high = value;
     }
   }
-  return low <= high ? uPlot().rangeNum(low, high, 0.1, true) : [-1, 1];
-}
-
-// one table of times for the signals of a strip
-function joined(tables) {
-  if (tables.length === 1) return tables[0];
-  if (tables.every(([x]) => x.buffer === tables[0][0].buffer && x.length === tables[0][0].length && x.byteOffset === tables[0][0].byteOffset)) return [tables[0][0], ...tables.map(([, y]) => y)];
-  return window.uPlot.join(tables);
+  return around(low, high);
 }

@@ -2,6 +2,9 @@
 
 import ctypes
 import math
+import shutil
+import sys
+import threading
 
 import numpy as np
 import pytest
@@ -32,6 +35,31 @@ def test_second_build_neither_generates_nor_compiles(fresh_cache):
     assert (warm.hash, warm.path) == (cold.hash, cold.path)
     assert [p.name for p in fresh_cache.iterdir()] == [cold.hash[:32]]
     assert load(cold.path).model_info() == warm.module.model_info()
+
+
+def test_threads_that_load_a_kernel_at_once_all_get_a_whole_one(tmp_path):
+    """Two pages of one rig, opened together, do this."""
+    built, found = build_kernel("guided_rod").path, []
+    gate = threading.Barrier(4)
+
+    def load_one(path):
+        gate.wait()
+        found.append(load(path).Kernel("rod").name)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for k in range(3):
+            path = tmp_path / f"{k}.so"
+            shutil.copy(built, path)  # one that no thread has loaded yet
+            threads = [threading.Thread(target=load_one, args=(path,)) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert found == ["rod"] * 12
 
 
 def test_the_hash_covers_options_mechanism_and_compiler(tmp_path):

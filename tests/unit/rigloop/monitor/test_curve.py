@@ -16,7 +16,7 @@ WIDTH, HEIGHT = 200, 50
 SPAN_S, STEP_S = 2.0, 0.01  # a column is one sample wide, with the sample in its middle
 MADE = f"""
 globalThis.made = (async () => {{
-  const {{ Curve }} = await import("{CURVE}");
+  const {{ Curve, paintOver }} = await import("{CURVE}");
   const {{ Cycles }} = await import("{CYCLES}");
   const waves = [(t) => Math.sin(3 * t), (t) => (Math.floor(t) % 2 ? null : 0.5 * Math.cos(40 * t))];
   const plot = (endS, late) => {{
@@ -30,7 +30,8 @@ globalThis.made = (async () => {{
   }};
   const colours = ["#0067a5", "#c0500c"];
   const pixels = (p) => [...p.ctx.getImageData(0, 0, {WIDTH}, {HEIGHT}).data];
-  return {{ Curve, Cycles, plot, colours, pixels }};
+  const paint = (curve, p, edition) => paintOver(p, curve, p.data.slice(1).map((ys) => [p.data[0], ys]), edition);
+  return {{ Curve, Cycles, paint, plot, colours, pixels }};
 }})()
 """
 
@@ -46,7 +47,9 @@ def browser():
 
 def painted(browser, script):
     """Return rows of (red, green, blue, alpha) of each pixel that a script has painted."""
-    return browser.run(f"made.then(({{ Curve, Cycles, plot, colours, pixels }}) => {{ {script} }})")
+    return browser.run(
+        f"made.then(({{ Curve, Cycles, paint, plot, colours, pixels }}) => {{ {script} }})"
+    )
 
 
 @pytest.mark.slow
@@ -54,7 +57,7 @@ def test_each_column_has_the_curve_where_its_values_are(browser):
     found = painted(
         browser,
         "const p = plot(2, 0); p.data[2] = p.data[2].map(() => null);"
-        "new Curve(colours, 1.5).paint(p, 1); return [pixels(p), p.data[1]];",
+        "paint(new Curve(colours, 1.5), p, 1); return [pixels(p), p.data[1]];",
     )
     numbers, values = found
     for column in range(1, WIDTH - 1):
@@ -74,11 +77,11 @@ def test_small_paintings_one_after_the_other_leave_the_pixels_of_a_whole_one(bro
     left, whole = painted(
         browser,
         "const curve = new Curve(colours, 1.5); let p;"
-        f"for (let k = 200; k <= 700; k += 1 + (k % 37)) {{ p = plot(k * {STEP_S}, {late}); curve.paint(p, 1); }}"
+        f"for (let k = 200; k <= 700; k += 1 + (k % 37)) {{ p = plot(k * {STEP_S}, {late}); paint(curve, p, 1); }}"
         "const end = p.scales.x.max;"
         # all of it has come by the last frame
-        "p = plot(end, 0); curve.paint(p, 1);"
-        "const other = plot(end, 0); new Curve(colours, 1.5).paint(other, 1);"
+        "p = plot(end, 0); paint(curve, p, 1);"
+        "const other = plot(end, 0); paint(new Curve(colours, 1.5), other, 1);"
         "return [pixels(p), pixels(other)];",
     )
     assert left == whole
@@ -89,9 +92,9 @@ def test_small_paintings_one_after_the_other_leave_the_pixels_of_a_whole_one(bro
 def test_another_edition_is_painted_anew(browser):
     left, whole = painted(
         browser,
-        "const curve = new Curve(colours, 1.5); let p = plot(4, 0); curve.paint(p, 1);"
+        "const curve = new Curve(colours, 1.5); let p = plot(4, 0); paint(curve, p, 1);"
         "const other = () => { const q = plot(4, 0); q.data[1] = q.data[1].map((v) => -v / 2); return q; };"
-        "p = other(); curve.paint(p, 2); const q = other(); new Curve(colours, 1.5).paint(q, 2);"
+        "p = other(); paint(curve, p, 2); const q = other(); paint(new Curve(colours, 1.5), q, 2);"
         "return [pixels(p), pixels(q)];",
     )
     assert left == whole
@@ -102,7 +105,7 @@ def test_another_edition_is_painted_anew(browser):
 def test_rows_of_another_series_leave_a_line_whole_and_a_missing_value_breaks_it(browser, missing):
     joined, alone, broken = painted(
         browser,
-        "const painted = (p) => { new Curve(colours, 1.5).paint(p, 1); return pixels(p); };"
+        "const painted = (p) => { paint(new Curve(colours, 1.5), p, 1); return pixels(p); };"
         "const strip = (p, change) => {"
         "  p.data[1] = p.data[1].map(change); p.data[2] = p.data[2].map(() => undefined); return p; };"
         "const joined = strip(plot(2, 0), (v, k) => (k % 4 ? undefined : v));"

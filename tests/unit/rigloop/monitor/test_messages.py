@@ -29,6 +29,9 @@ def test_a_good_message_is_read():
         json.dumps({"do": "write", "values": {"a": "1"}}),
         json.dumps({"do": "keep", "layout": {"strips": [["a"]] * (MOST_STRIPS + 1)}}),
         json.dumps({"do": "keep", "layout": {"theme": "<b>"}}),
+        json.dumps({"do": "keep", "layout": {"scales": {"a": [1]}}}),
+        json.dumps({"do": "keep", "layout": {"scales": {f"a{k}": [0, 1] for k in range(101)}}}),
+        json.dumps({"do": "keep", "layout": {"scope_scales": {"a": [0, float("inf")]}}}),
         json.dumps(FOLLOW) + " " * MOST_BYTES,
     ],
 )  # fmt: skip
@@ -43,7 +46,7 @@ def test_a_layout_is_kept_beside_a_rig_of_ones_own(tmp_path, monkeypatch):
     path = layout_file("my_rig", rig)
     assert path == tmp_path / "my_rig.page.json"
     assert read_layout(path) == (Layout(), "")
-    layout = Layout(strips=[["a/b"]], theme="dark", span_s=5.0)
+    layout = Layout(strips=[["a/b"]], theme="dark", span_s=5.0, scales={"a/b": (-1.0, 2.0)})
     write_layout(path, layout)
     assert read_layout(path) == (layout, "")
     elsewhere = layout_file("../../x", None)

@@ -8,7 +8,7 @@ from importlib.resources import files
 STATIC = files("rigloop.monitor") / "static"
 OWN = [
     path
-    for folder in (STATIC, STATIC / "js")
+    for folder in (STATIC, STATIC / "js", STATIC / "js" / "painting")
     for path in folder.iterdir()
     if path.name.endswith((".js", ".css", ".html"))
 ]

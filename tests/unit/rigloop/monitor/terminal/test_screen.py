@@ -16,6 +16,7 @@ from rigloop.monitor.terminal.looker import Looker
 pytest.importorskip("textual")
 from rigloop.monitor.terminal.screen import Monitor
 
+LONG_S = 60.0  # on a machine on which all else is busy
 MARKUP = "[red]<b>& wheel[/nonsense]"
 
 
@@ -57,21 +58,42 @@ def rig(tmp_path):
     return GivenRig(RecordedSource(write_recorded_run(tmp_path)))
 
 
+class Watched(Monitor):
+    """A screen that keeps all of its pictures: an answer to a command is in one of them only."""
+
+    pictures = ()
+
+    @property
+    def picture(self):
+        return self.pictures[-1]
+
+    @picture.setter
+    def picture(self, new):
+        self.pictures = (*self.pictures, new)
+
+
 def driven(rig, steps):
     """Run the screen on a terminal that is none, and take steps with it."""
 
     async def run():
-        app = Monitor(Looker(lambda: rig))
+        app = Watched(Looker(lambda: rig), sure_s=LONG_S)
         async with app.run_test(size=(120, 40)) as pilot:
+            seen = 0
 
             async def until(what):
-                for _ in range(200):
+                nonlocal seen
+                end = asyncio.get_running_loop().time() + LONG_S
+                while not any(map(what, app.pictures[seen:])):
+                    assert asyncio.get_running_loop().time() < end, app.picture
                     await pilot.pause(0.02)
-                    if what(app.picture):
-                        return
-                raise AssertionError(app.picture)
+                # what was seen is over, but for the picture of now
+                seen = len(app.pictures) - 1
 
-            await steps(SimpleNamespace(press=pilot.press, until=until, app=app))
+            async def turn():
+                n = len(app.pictures) + 2  # the next one may have begun before
+                await until(lambda p: len(app.pictures) >= n)
+
+            await steps(SimpleNamespace(press=pilot.press, until=until, turn=turn, app=app))
 
     asyncio.run(run())
 
@@ -86,7 +108,7 @@ def test_a_person_takes_control_arms_at_the_second_press_and_stops(rig):
         await screen.until(lambda p: p.mine)
         n = len(rig.done)
         await screen.press("a")
-        await asyncio.sleep(0.5)
+        await screen.turn()
         assert len(rig.done) == n  # the first press asks
         await screen.press("a")
         await screen.until(lambda p: p.state == "ARMED" and p.level == "good")
@@ -105,7 +127,7 @@ def test_live_values_are_written_from_a_line(rig):
         await screen.press("w", *"gain=0.5", "enter")
         await screen.until(lambda p: rig.done[-1] == ("write", {"values": {"gain": 0.5}}))
         await screen.press("w", *"gain=x", "enter")
-        await asyncio.sleep(0.3)
+        await screen.turn()
         assert rig.done[-1] == ("write", {"values": {"gain": 0.5}})
 
     driven(rig, steps)

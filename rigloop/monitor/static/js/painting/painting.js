@@ -1,6 +1,6 @@
 // Pictures that take long to draw, by messages: the mechanism in space, and one signal over another. It runs in a thread
 // of its own (painter.js), or in that of the page where a browser has no canvas for threads.
-import { drawAcross } from "./across.js";
+import { drawAcross } from "../across.js";
 import { Space } from "./space.js";
 
 export class Painting {
@@ -24,7 +24,7 @@ export class Painting {
   async begin({ space, across }) {
     this.across = across;
     try {
-      this.space = new Space(await import("../vendor/three.module.min.js"), space);
+      this.space = new Space(await import("../../vendor/three.module.min.js"), space);
     } catch (error) {
       this.reply({ ready: false, problem: String(error) });
       return;
