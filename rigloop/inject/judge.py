@@ -36,7 +36,7 @@ from rigloop.inject.seen import (
     seen_from,
     up_to,
 )
-from rigloop.run_folder.manifest import ENDED_BEFORE, OVER_BEFORE, Injected
+from rigloop.run_folder.manifest import ENDED_BEFORE, NOT_ARMED, OVER_BEFORE, Injected
 from rt_core.plan import loop_signal
 from rt_core.safety.trips import State
 
@@ -204,6 +204,8 @@ def _compare(began: int, what: Seen, injection: Injection, seen: Evidence, why: 
         why.append(f"{ENDED_BEFORE}: {name_of_code(trip[began - 1])}")
     elif state[max(0, min(began, len(state)) - 1 - lim.cycles(EARLIER_S))] == State.STOPPING:
         why.append(OVER_BEFORE)
+    elif began > 0 and state[began - 1] in (State.INIT, State.READY):
+        why.append(NOT_ARMED)
     if not np.all(np.isfinite(torque)) or np.any(np.abs(torque) > lim.guard.limit_nm):
         why.append("a torque beyond the limit left the guard")
     slope = lim.guard.rate_nm_s * lim.period_s * (1 + 1e-9)

@@ -151,6 +151,7 @@ FORMAT: Literal[2] = 2
 """Version of the manifest. 2 has axes; in 1 a guard had the times of the preset `rig` if the rig file gave none."""
 ENDED_BEFORE = "the guard had tripped before it"
 OVER_BEFORE = "the run was ending before it"
+NOT_ARMED = "the guard had not been armed"
 
 
 class Injected(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -184,9 +185,9 @@ class Injected(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
     @property
     def tried(self) -> bool:
-        """True: the fault began in a run that nothing else had ended."""
-        ended = (ENDED_BEFORE, OVER_BEFORE)
-        return self.began is not None and not any(w.startswith(ended) for w in self.why)
+        """True: the fault began in a run that was armed, and that nothing else had ended."""
+        without = (ENDED_BEFORE, OVER_BEFORE, NOT_ARMED)
+        return self.began is not None and not any(w.startswith(without) for w in self.why)
 
     def line(self) -> str:
         """Return it as one sentence."""

@@ -8,7 +8,7 @@ import pytest
 from rigloop.bench.fault_trials import Tried
 from rigloop.compose.wiring import load as load_again
 from rigloop.inject.seen import NO_PUSH, NO_TORQUE
-from rigloop.run_folder.manifest import ENDED_BEFORE, Injected
+from rigloop.run_folder.manifest import ENDED_BEFORE, NOT_ARMED, Injected
 from rigloop.safety.answers import answers_of
 from rigloop.safety.measure import TRIES, Measured, clock_ms, is_spoilt, measure
 
@@ -42,6 +42,7 @@ def test_the_worst_of_all_repeats_is_kept():
         ({}, False),
         ({"good": False, "began": None, "why": ("it did not begin before the run ended",)}, True),
         ({"good": False, "why": (f"{ENDED_BEFORE}: TIME_GAP",)}, True),
+        ({"good": False, "why": (NO_TORQUE, NOT_ARMED, "COUNT, stated SAFE")}, True),
         ({"good": False, "why": (NO_TORQUE,)}, True),
         ({"good": False, "why": (NO_TORQUE, "zero after 9 cycles, stated 2")}, False),
         ({"good": False, "why": (NO_PUSH, "the drive says OP, 0x0000: not its watchdog")}, False),
