@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import resource
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,8 @@ from io_bridge.logs.formats.opened import extra
 from io_bridge.logs.formats.table import MOST_BYTES, LogError, Table, whole_table
 
 MOST_MEMORY = 4 << 30
-LONGEST_S = 120
+LONGEST_CPU_S = 120
+LONGEST_S = 1200  # on a busy machine; a reader that waits for something takes no processor
 LIBRARY = {
     "mdf": "asammdf",
     "mcap": "mcap",
@@ -49,6 +51,9 @@ def read_fenced(path: Path, kind: str) -> list[Table]:
         raise LogError(f"{path}: {kind}: not read within {LONGEST_S} s; is it damaged?") from None
     if done.returncode == 0:
         return received(done.stdout, kind)
+    if done.returncode == -signal.SIGXCPU:
+        words = f"not read within {LONGEST_CPU_S} s of processor time; is it damaged?"
+        raise LogError(f"{path}: {kind}: {words}")
     words = done.stderr.decode(errors="replace").strip().splitlines()
     if done.returncode == 2 and words:
         raise LogError(f"{path}: {words[-1]}")
@@ -123,10 +128,16 @@ def bound_memory(most: int = MOST_MEMORY) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
+def bound_time(most_s: int = LONGEST_CPU_S) -> None:
+    """Let this process take no more than so much processor time; SIGXCPU ends it."""
+    resource.setrlimit(resource.RLIMIT_CPU, (most_s, most_s + 1))
+
+
 def main() -> int:
     """Read one file and write its tables to the standard output."""
     kind, name = sys.argv[1:3]
     bound_memory()
+    bound_time()
     try:
         tables = tables_of(Path(name), kind)
     except LogError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from io_bridge.logs.formats.table import LogError, Table, whole_table
-from io_bridge.recording.record import RecordError, open_record
+from io_bridge.recording.record import RecordError, RecordWarning, open_record
 
 
 def read_own_record(path: Path) -> Table:
@@ -20,8 +21,8 @@ def read_own_record(path: Path) -> Table:
     LogError
         It is not a record, or another NumPy file.
     """
-    record = _opened(path)
-    return _table(record, 0, len(record))
+    record, remarks = _opened(path)
+    return replace(_table(record, 0, len(record)), remarks=remarks)
 
 
 def record_parts(path: Path, size: int, begin: int = 0) -> Iterator[Table]:
@@ -32,22 +33,25 @@ def record_parts(path: Path, size: int, begin: int = 0) -> Iterator[Table]:
     LogError
         As `read_own_record`.
     """
-    n = len(_opened(path))
+    n = len(_opened(path)[0])
     for first in range(begin, n, size):
         # opened again, so that pages of the file do not add up in memory
-        yield _table(_opened(path), first, min(first + size, n))
+        yield _table(_opened(path)[0], first, min(first + size, n))
 
 
-def _opened(path: Path) -> np.ndarray:
+def _opened(path: Path) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Return the record, and sentences on rows that are not there."""
     try:
-        record = open_record(path)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", RecordWarning)
+            record = open_record(path)
     except (RecordError, OSError, ValueError) as error:
         raise LogError(f"{path}: {error}; expected a record of a run") from None
     if not record.dtype.names or not len(record):
         raise LogError(
             f"{path}: an array without named columns or rows; expected a record of a run"
         )
-    return record
+    return record, tuple(str(one.message) for one in caught)
 
 
 def _table(record: np.ndarray, first: int, end: int) -> Table:
