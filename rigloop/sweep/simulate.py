@@ -110,9 +110,20 @@ def rig_of(text: str) -> tuple[LoadedRig, dict[str, BuiltKernel]]:
         return loaded, build_kernels(loaded)
 
 
-@lru_cache(maxsize=2)
 def _log(path: str, mapping: str | None) -> EncoderLog:
-    return read_log(Path(path), load_mapping(Path(mapping)) if mapping else None)
+    found = _read(path, mapping)
+    if isinstance(found, LogError):
+        raise found
+    return found
+
+
+@lru_cache(maxsize=2)
+def _read(path: str, mapping: str | None) -> EncoderLog | LogError:
+    # the error too: a log that cannot be read is not read again for each of its points
+    try:
+        return read_log(Path(path), load_mapping(Path(mapping)) if mapping else None)
+    except LogError as error:
+        return error
 
 
 def _script(
