@@ -10,7 +10,7 @@ from rig_configs.schema import Rig
 from rigloop.blocks.catalogue import kind_of
 from rigloop.compose.blocks import paths
 
-MOST_ROWS = 100_000  # of a record, spread over all of it
+STRETCHES, ROWS = 100, 100  # of a record, spread over all of it: few of its pages are read
 LEAST_PERCENT = 1.0
 
 
@@ -28,15 +28,16 @@ def not_numbers(rig: Rig, records: Mapping[str, np.ndarray]) -> list[str]:
         record = records.get(task)
         if record is None or not len(record):
             continue
-        some = record[:: -(-len(record) // MOST_ROWS)]
+        rows = _spread(len(record))
         for name in table.blocks:
             block = rig.blocks[name]
             if kind_of(block).declared is None:
                 continue
             reads, writes = paths(name, block)
-            inputs_are = _are_numbers(some, list(reads.values()))
+            inputs_are = _are_numbers(record, list(reads.values()), rows)
             for path in writes.values():
-                percent = 100.0 * float(np.mean(inputs_are & ~_are_numbers(some, [path])))
+                wrong = inputs_are & ~_are_numbers(record, [path], rows)
+                percent = 100.0 * float(np.mean(wrong))
                 if percent >= LEAST_PERCENT:
                     found.append(
                         f"{path}: NaN or infinite in {percent:.3g} % of the cycles, although all inputs of block "
@@ -45,9 +46,17 @@ def not_numbers(rig: Rig, records: Mapping[str, np.ndarray]) -> list[str]:
     return found
 
 
-def _are_numbers(record: np.ndarray, signals: list[str]) -> np.ndarray:
-    found = np.ones(len(record), bool)
+def _spread(n: int) -> np.ndarray:
+    """Return the numbers of all rows of a short record, and of some stretches of a long one."""
+    if n <= STRETCHES * ROWS:
+        return np.arange(n)
+    begins = np.linspace(0, n - ROWS, STRETCHES).astype(np.int64)
+    return (begins[:, None] + np.arange(ROWS)).ravel()
+
+
+def _are_numbers(record: np.ndarray, signals: list[str], rows: np.ndarray) -> np.ndarray:
+    found = np.ones(len(rows), bool)
     for path in signals:
         if path in (record.dtype.names or ()):
-            found &= np.isfinite(record[path])
+            found &= np.isfinite(record[path][rows])
     return found

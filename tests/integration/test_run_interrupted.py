@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -20,9 +21,15 @@ END_TIMEOUT_S = 60
 pytestmark = pytest.mark.slow
 
 
-def imports(live):
-    """In the middle of what a command imports before it looks at anything."""
-    time.sleep(0.25)
+def imports(live, wait_for):
+    """In the middle of what a command imports before it looks at anything, its own handlers in place."""
+
+    def catches_sigterm():
+        status = Path(f"/proc/{live.process.pid}/status").read_text()
+        (line,) = [line for line in status.splitlines() if line.startswith("SigCgt")]
+        return int(line.split()[1], 16) & 1 << (signal.SIGTERM - 1)
+
+    wait_for(catches_sigterm, END_TIMEOUT_S, "handlers of signals")
 
 
 def commissioning(live, wait_for):
@@ -44,9 +51,9 @@ def send_until_it_ends(live):
     return stdout, stderr
 
 
-def test_before_there_is_a_folder_nothing_is_left(start_live):
+def test_before_there_is_a_folder_nothing_is_left(start_live, wait_for):
     live = start_live()
-    imports(live)
+    imports(live, wait_for)
     _, stderr = send_until_it_ends(live)
     assert live.process.returncode == 3
     assert "interrupted" in stderr
