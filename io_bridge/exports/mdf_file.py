@@ -20,6 +20,8 @@ BLOCK_BYTES = (
     4 << 20
 )  # of a data block, the most that other readers take; the library copies such parts the least
 
+KEPT_BYTES = 24 << 20  # glibc: 32 MiB at most
+
 
 def write_mdf(measured: Measured, path: Path, advance: Advance) -> None:
     """Write each signal as a channel of float64 named by its path.
@@ -27,6 +29,9 @@ def write_mdf(measured: Measured, path: Path, advance: Advance) -> None:
     `mf4-rs` 3.7 would be faster, but its Python side can write neither units nor the start in UTC.
     """
     asammdf = extra("asammdf", path, "written")
+    # once a block of this size was freed, the C library keeps smaller ones for later (mallopt(3), dynamic mmap
+    # threshold); before, each buffer of the library is new memory, whose page faults cost a third of the time
+    np.empty(KEPT_BYTES, np.uint8)
     with asammdf.MDF(version=VERSION) as mdf:
         mdf.configure(write_fragment_size=BLOCK_BYTES)
         utc_ns = measured.utc_ns or 0
