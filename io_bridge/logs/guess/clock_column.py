@@ -48,6 +48,7 @@ CLOCKS_HZ = (
     1e8, 1e7, 1e6, 1e5, 1e4, 1e3, 32_768.0, 1e9,
 )  # fmt: skip
 NICE = (1.0, 1.25, 2.0, 2.5, 4.0, 5.0, 8.0, 10.0)
+LEAST_STEP = 1e-100  # of damaged stamps: they may step by a subnormal number, or go back as far as they go on
 
 
 @dataclass(frozen=True)
@@ -149,6 +150,7 @@ def _unit(
     typical = float(np.median(step[step > 0.0]))
     if len(step) >= 32 and np.mean(step == 0.0) > 0.2:
         typical = float(np.median(step[: len(step) // 16 * 16].reshape(-1, 16).mean(axis=1)))
+    typical = max(typical, LEAST_STEP)
     stated = unit_in(name, stated_beside, TIME_UNITS)
     rates = {unit: 1.0 / (typical * seconds) for unit, seconds in SECONDS.items()}
     likely = [unit for unit, hz in rates.items() if SLOWEST_HZ <= hz <= FASTEST_HZ]

@@ -28,6 +28,10 @@ def test_unit_of_time_by_its_rate(scale, unit):
     assert (mapping.time.column, mapping.time.unit) == ("clock", unit)
 
 
+def test_stamps_that_step_by_a_subnormal_number_end_no_guess():
+    assert guess(t_s=1e-320 * np.arange(2000), angle_deg=np.round(30 * SWING, 2)).mapping.time
+
+
 def test_milliseconds_named_seconds_are_suspected():
     found = guess(t_s=T * 1e3, angle_deg=np.round(30 * SWING, 2))
     assert found.mapping.time.unit == "ms"
