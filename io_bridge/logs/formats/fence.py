@@ -52,8 +52,9 @@ def read_fenced(path: Path, kind: str) -> list[Table]:
     if done.returncode == 0:
         return received(done.stdout, kind)
     if done.returncode == -signal.SIGXCPU:
-        words = f"not read within {LONGEST_CPU_S} s of processor time; is it damaged?"
-        raise LogError(f"{path}: {kind}: {words}")
+        raise LogError(
+            f"{path}: {kind}: not read within {LONGEST_CPU_S} s of processor time; is it damaged?"
+        )
     words = done.stderr.decode(errors="replace").strip().splitlines()
     if done.returncode == 2 and words:
         raise LogError(f"{path}: {words[-1]}")
