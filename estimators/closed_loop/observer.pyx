@@ -92,8 +92,8 @@ cdef class Observer:
     `docs/models/observers.md`; the names of the filters are those of the papers named there.
     """
 
-    # whether the state is [q, qd] instead of [z, zd, f]; whether its step can be the exact one of the slopes; whether it
-    # is implicit
+    # whether the state is [q, qd] instead of [z, zd, f]; whether its step can be the exact one of the slopes; whether
+    # it is implicit
     dependent = False
     discretises = False
     implicit = False
