@@ -16,9 +16,8 @@ from io_bridge.logs.formats.opened import extra
 
 VERSION = "4.11"
 ENDING = ".mf4"  # the library writes no other
-BLOCK_BYTES = (
-    4 << 20
-)  # of a data block, the most that other readers take; the library copies such parts the least
+# of a data block, the most that other readers take; the library copies such parts the least
+BLOCK_BYTES = 4 << 20
 
 KEPT_BYTES = 24 << 20  # glibc: 32 MiB at most
 
@@ -30,7 +29,7 @@ def write_mdf(measured: Measured, path: Path, advance: Advance) -> None:
     """
     asammdf = extra("asammdf", path, "written")
     # once a block of this size was freed, the C library keeps smaller ones for later (mallopt(3), dynamic mmap
-    # threshold); before, each buffer of the library is new memory, whose page faults cost a third of the time
+    # threshold); before, each buffer of the library is new memory, whose page faults cost over a quarter of the time
     np.empty(KEPT_BYTES, np.uint8)
     with asammdf.MDF(version=VERSION) as mdf:
         mdf.configure(write_fragment_size=BLOCK_BYTES)

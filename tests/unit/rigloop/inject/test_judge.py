@@ -10,6 +10,7 @@ from rigloop.inject.judge import judge, judge_words
 from rigloop.inject.limits import limits_of
 from rigloop.inject.request import again
 from rigloop.run_folder import messages
+from rigloop.run_folder.manifest import NOT_ARMED
 from rt_core.safety.trips import State, Trip
 
 N, BEGAN, FOUND, ZERO = 600, 300, 303, 325
@@ -70,6 +71,15 @@ def test_a_run_that_kept_its_word_is_good_with_its_cycles(columns, verdict):
     assert (found.to_find, found.to_zero) == (FOUND - BEGAN, ZERO - BEGAN)
     assert (found.reaction, found.found_by) == ("RAMP", "REQUEST_NOT_FINITE")
     assert found.tried
+
+
+@pytest.mark.parametrize("state", [State.INIT, State.READY])
+def test_a_fault_of_a_guard_that_was_not_armed_was_not_tried(columns, verdict, state):
+    nothing = np.zeros(N)
+    columns |= {"guard/torque_nm": nothing, "guard/trip": nothing, "guard/state": nothing + state}
+    found = verdict(columns)
+    assert not found.tried
+    assert NOT_ARMED in found.why
 
 
 def test_a_fault_that_comes_when_the_run_is_ending_by_itself_was_not_tried(columns, verdict):
