@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
 
-from io_bridge.logs.formats.opened import GZIP, ZSTD, Unpacking, head_of
+from io_bridge.logs.formats.opened import Unpacking, head_of, packing_of
 from io_bridge.logs.formats.own_record import record_parts
 from io_bridge.logs.formats.read import format_of, read_tables
 from io_bridge.logs.formats.table import MOST_STREAMED, Spoilt, Table
@@ -72,7 +72,7 @@ def source_of(path: Path, delimiter: str | None, size: int, place: Place | None 
         The file cannot be read.
     """
     head = head_of(path, most=MOST_STREAMED)
-    if head[:2] == GZIP or head[:4] == ZSTD:
+    if packing_of(head):
         head = next(iter(Unpacking(path, MOST_STREAMED)))[:4096]
     kind = format_of(head)
     if kind == "own record":
