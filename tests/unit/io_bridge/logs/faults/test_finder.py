@@ -82,6 +82,15 @@ def test_burst_of_wild_samples_is_one_spike_and_the_wheel_before_it_is_not_stuck
     assert found(raw, span=0) == [("spike", 1000, 999 + len(burst))]
 
 
+@pytest.mark.parametrize("wild", [2.0**32 - 1.0, -98_562_079.0])
+def test_wild_value_far_from_a_slow_wheel_is_no_quantum_of_it(wild):
+    raw = 1500.0 + np.floor(70.0 * np.sin(2.0 * times()))
+    raw[1000] = wild
+    raw[2000:2003] = wild
+    kind = "all ones" if wild > 0.0 else "spike"
+    assert found(raw, span=0) == [(kind, 1000, 1000), (kind, 2000, 2002)]
+
+
 def test_ones_on_a_wheel_that_was_reset_to_zero_and_rests_there():
     raw = 7868.0 + np.floor(600 * np.sin(4.0 * np.maximum(times() - 2.0, 0.0)))
     raw[466:] -= 7868.0
