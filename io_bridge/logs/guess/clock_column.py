@@ -110,6 +110,8 @@ def guess_clock(table: Table, period_s: float | None = None) -> ClockGuess:
         stated = unit_in(name, table.units.get(name, ""), TIME_UNITS)
         score = 2.0 * named + 1.5 * bool(stated) + (1.0 if place == 0 else 0.0) + 0.5 * is_text
         score += 1.0 * _is_epoch(values) - 1.0 * (not named and not stated and _counts_rows(values))
+        # a coarse clock, as that of a serial monitor, says less
+        score -= 2.0 * float(np.mean(np.diff(values) == 0.0))
         if not named and not stated and _is_angle(name, table.units.get(name, "")):
             score -= OF_ANGLE  # a wheel that turns evenly rises as a clock does
         scored.append((score, name, values, is_text))
