@@ -16,6 +16,10 @@ from io_bridge.logs.formats.read import format_of, read_tables
 from io_bridge.logs.formats.table import MOST_STREAMED, Spoilt, Table
 from io_bridge.logs.formats.text import TextParts
 
+LONG_BYTES = 64 << 20
+USUALLY_PACKED = 8  # times smaller
+PARTED = ("text", "own record")
+
 Place = dict[str, Any]
 
 
@@ -80,6 +84,22 @@ def source_of(path: Path, delimiter: str | None, size: int, place: Place | None 
     if kind == "text":
         return TextParts(path, delimiter, size, place)
     return _Whole(path, delimiter)
+
+
+def is_long(path: Path) -> bool:
+    """Tell a log that is read part by part where its format can be, because of its size.
+
+    Raises
+    ------
+    LogError
+        The file cannot be read.
+    """
+    head = head_of(path, most=MOST_STREAMED)
+    size = path.stat().st_size
+    if packing_of(head):
+        head = next(iter(Unpacking(path, MOST_STREAMED)))[:4096]
+        size *= USUALLY_PACKED
+    return size > LONG_BYTES and format_of(head) in PARTED
 
 
 def table_as_kept(table: Table) -> Place:

@@ -31,7 +31,7 @@ def _is_coarse(value: Array, grid: float, smallest: float) -> bool:
     values = len(np.unique(value))
     # few values of counts that are printed as decimals fall on some grid by chance
     are_few = values >= FEW_VALUES and changes >= MANY_CHANGES and grid > 3.5 * smallest
-    return values >= LEAST_VALUES or are_few
+    return bool(values >= LEAST_VALUES or are_few)
 
 
 def find_coarse(value: Array, quantum: float) -> list[Found]:

@@ -88,8 +88,8 @@ def _frames(text: str, kind: str) -> tuple[list[Frame], list[Spoilt]]:
             continue
         frame = _candump(line) if kind == "candump" else _asc(line, base)
         if frame:
-            t_s, *rest = frame
-            frames.append((now_s if is_relative else t_s, *rest, row, number))
+            t_s, id_, data = frame
+            frames.append((now_s if is_relative else t_s, id_, data, row, number))
         elif len(spoilt) < MOST_SPOILT:
             spoilt.append(Spoilt("damaged row", row, number, line[:40], EXPECTED[kind]))
         row += 1
