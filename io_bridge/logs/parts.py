@@ -67,7 +67,8 @@ class LogParts:
     Parameters
     ----------
     path : Path
-        Texts, plain or packed, and records of ours take bounded memory; other formats are read as a whole.
+        Texts, plain or packed, records of ours, Parquet, HDF5 and MDF take bounded memory; other formats are read as
+        a whole.
     mapping : LogMapping, optional
         Default: the shipped one whose header matches.
     size : int, optional
@@ -169,9 +170,10 @@ class LogParts:
         for table in coming:
             if self._held is None:
                 # of a format that is read as a whole, all tables of the file
-                tables = [table, *coming] if self._source.is_whole else [table]
-                table, self._mapping = table_and_mapping(self.path, tables, self._given)
+                others = coming if self._source.is_whole else self._source.beside
+                table, self._mapping = table_and_mapping(self.path, [table, *others], self._given)
                 check_kinds(self.path, table, self._mapping)
+                self._source.keep(table, self._mapping.columns)
                 self._held = table.only(self._mapping.columns)
                 continue
             self._held = held = self._held.followed_by(table.only(self.mapping.columns))

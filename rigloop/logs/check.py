@@ -18,7 +18,7 @@ from io_bridge.logs.guess.guess import guess_mapping
 from io_bridge.logs.reader import log_of
 from io_bridge.logs.sources import is_long
 from rig_configs.log_schema import LogMapping, matching_mapping
-from rigloop.logs.seen import Seen, head_table, look_through, seen_of
+from rigloop.logs.seen import Seen, head_tables, look_through, seen_of
 from rigloop.logs.verdict import against
 
 UNSURE = 0.5
@@ -104,7 +104,7 @@ def check_log(
     """
     delimiter = mapping.delimiter if mapping else None
     long = is_long(path)
-    tables = [head_table(path, delimiter)] if long else read_tables(path, delimiter, dbc)
+    tables = head_tables(path, delimiter) if long else read_tables(path, delimiter, dbc)
     choices: tuple[Choice, ...] = ()
     doubts: tuple[str, ...] = ()
     source = "given"

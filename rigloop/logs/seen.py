@@ -66,15 +66,17 @@ def seen_of(log: EncoderLog) -> Seen:
     )
 
 
-def head_table(path: Path, delimiter: str | None) -> Table:
-    """Return the first rows of a log that is read part by part.
+def head_tables(path: Path, delimiter: str | None) -> list[Table]:
+    """Return the first rows of each table of a log that is read part by part.
 
     Raises
     ------
     LogError
         It cannot be read.
     """
-    return next(iter(source_of(path, delimiter, HEAD_ROWS)))
+    source = source_of(path, delimiter, HEAD_ROWS)
+    first = next(iter(source))
+    return [first, *source.beside]
 
 
 def look_through(
