@@ -101,7 +101,7 @@ def _values(given: str) -> list[float]:
 
 
 class Labels:
-    """What to call an element: its tag and name, or the body, tendon or class that it is in."""
+    """The words for an element: its tag and name, or the body, tendon or class that it is in."""
 
     def __init__(self, root: Element) -> None:
         self._above = {child: element for element in root.iter() for child in element}

@@ -71,7 +71,7 @@ def refusals(
     schema : str
         Elements and attributes that MuJoCo knows, as it prints them.
     mended : iterable of (Element, str)
-        Attributes whose mistakes are told already.
+        Attributes whose mistakes are reported already.
     """
     search = _Search(document, schema)
     for element, attribute in mended:

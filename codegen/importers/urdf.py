@@ -39,7 +39,7 @@ def mistakes(path: Path) -> list[Mistake]:
                 found.append(Mistake(place_of(element), key, "is there twice", "rename one"))
             seen.add(name)
     moved: dict[str, str] = {}
-    loose = []  # their parent is told already
+    loose = []  # their parent is reported already
     for joint in root.findall("joint"):
         key, file = f"joint {joint.get('name', '')}", place_of(joint)
         for end in ("parent", "child"):
