@@ -186,7 +186,7 @@ def _told(difference: Difference) -> tuple[str, str, str]:
     return (
         difference.path,
         f"≤ {shown}",
-        f"apart, from {difference.first_t_s:.4f} s on (cycle {difference.first_row} of {difference.task}), "
+        f"apart, from {difference.first_s} s on (row {difference.first_row} of {difference.task}), "
         f"in {difference.differing} cycles",
     )
 

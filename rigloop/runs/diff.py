@@ -37,9 +37,11 @@ class RunDiff(msgspec.Struct, frozen=True):
 
     @property
     def is_equal(self) -> bool:
-        """True: the same configuration and kernels, and the same bits of every signal that was compared."""
+        """True: the same configuration, kernels, signals and cycles, and the same bits."""
         telling = ("configuration", "kernels")
-        return self.signals.is_equal and not any(c.part in telling for c in self.changed)
+        signals = self.signals
+        is_same = signals.is_equal and signals.is_whole
+        return is_same and not any(c.part in telling for c in self.changed)
 
 
 def diff_runs(before: Path, after: Path) -> RunDiff:
