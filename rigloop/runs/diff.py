@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,8 @@ def _text(value: object) -> str | None:
 
 def _configuration(run: RecordedRun) -> dict[str, Any]:
     path = run.folder / "rig.toml"
+    if not os.path.lexists(path):  # of a run that was cut short; its signals can still be compared
+        return {"rig.toml": "is missing"}
     try:
         return dict(_flat("", parse_toml(read_text(path))))
     except UnreadableError as error:

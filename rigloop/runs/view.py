@@ -92,6 +92,10 @@ def show_plan(plan: Plan, is_done: bool, console: Console) -> None:
     rows += [
         [Toned("stays", Tone.GOOD), Path(r.folder).name, size(r.bytes), why] for r, why in plan.stay
     ]
+    rows += [
+        [Toned("failed", Tone.BAD), Path(r.folder).name, size(r.bytes), why]
+        for r, why in plan.failed
+    ]
     show(Table([*words("", "run", whole=True), *figures("size"), *words("")], rows), console)
     said = f"{len(plan.go)} runs, {size(plan.bytes)}"
     line(said if is_done or not plan.go else f"{said}; nothing was removed: --yes does it", console)
