@@ -53,6 +53,9 @@ def read_axis(text: str) -> Axis:
         if not (_is_number(low) and _is_number(high) and isinstance(count, int) and count >= 2):
             remedy = "write FIRST:LAST:COUNT with numbers and a count of at least 2"
             raise ConfigError([Mistake("--set", text, "is not a range", remedy)])
+        if count > MOST_POINTS:
+            problem = f"has {count} values, at most {MOST_POINTS}"
+            raise ConfigError([Mistake("--set", text, problem, "--sample draws from few")])
         made = [low + (high - low) * k / (count - 1) for k in range(count)]
         made[-1] = high  # not a rounding beside it
         if isinstance(low, int) and isinstance(high, int) and (high - low) % (count - 1) == 0:

@@ -50,3 +50,8 @@ def test_samples_lie_within_and_come_again(method):
         2 <= a <= 3 and b in "xy" and 1 <= c <= 100 and isinstance(c, int) for a, b, c in points
     )
     assert {b for _, b, _ in points} == {"x", "y"}
+
+
+def test_a_range_of_too_many_values_is_told_before_they_are_made():
+    with pytest.raises(ConfigError, match="1000000000000 values, at most 1000000"):
+        read_axis("a.b=0:1:1000000000000")
