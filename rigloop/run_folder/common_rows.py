@@ -31,15 +31,15 @@ def common_rows(task: str, old: np.ndarray, new: np.ndarray) -> Iterator[tuple[R
         ]
         for record, first, t_ns in zip((old, new), at, times, strict=True):
             _require_rising(task, record, first, t_ns)
-        if np.array_equal(*times):
+        if np.array_equal(times[0], times[1]):
             taken = [len(times[0])] * 2
             yield slice(at[0], at[0] + taken[0]), slice(at[1], at[1] + taken[1])
         else:
             # one of the two parts is used up, and whatever is left of the other one is later
             end = min(t_ns[-1] for t_ns in times)
             taken = [int(np.searchsorted(t_ns, end, side="right")) for t_ns in times]
-            parts = [t_ns[:n] for t_ns, n in zip(times, taken, strict=True)]
-            both, *rows = np.intersect1d(*parts, assume_unique=True, return_indices=True)
+            one, other = (t_ns[:n] for t_ns, n in zip(times, taken, strict=True))
+            both, *rows = np.intersect1d(one, other, assume_unique=True, return_indices=True)
             if len(both):
                 yield at[0] + rows[0], at[1] + rows[1]
         at = [first + n for first, n in zip(at, taken, strict=True)]

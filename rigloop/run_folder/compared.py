@@ -151,8 +151,8 @@ def compare(before: Records, after: Records, only: Iterable[str] | None = None) 
             if len(record) > n_common:
                 side[task] = len(record) - n_common
     found.sort(key=lambda difference: difference.first_t_s)
-    only_one = [sorted(side) for side in alone]
-    return Comparison(found, len(signals), values, *only_one, *cycles)
+    only_before, only_after = (sorted(side) for side in alone)
+    return Comparison(found, len(signals), values, only_before, only_after, *cycles)
 
 
 def _compare_task(
@@ -172,7 +172,7 @@ def _compare_task(
         )
         n_common += len(one)
         differs = one.view(np.int64) != other.view(np.int64)
-        for k in np.flatnonzero(differs.any(axis=0)):
+        for k in np.flatnonzero(differs.any(axis=0)).tolist():
             where = np.flatnonzero(differs[:, k])
             if (known := sums.get(k)) is None:
                 at = int(where[0])

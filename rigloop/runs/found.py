@@ -69,7 +69,9 @@ def find_runs(base: Path) -> tuple[list[FoundRun], list[Unreadable]]:
             if os.path.lexists(folder / MANIFEST):  # otherwise somebody removed it meanwhile
                 unreadable.append(Unreadable(str(folder), str(error)))
         except OSError as error:
-            unreadable.append(Unreadable(str(folder), f"{folder}: cannot be read: {error.strerror}"))
+            unreadable.append(
+                Unreadable(str(folder), f"{folder}: cannot be read: {error.strerror}")
+            )
     runs.sort(key=lambda run: (run.started, run.folder), reverse=True)
     return runs, unreadable
 

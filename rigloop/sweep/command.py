@@ -79,7 +79,7 @@ def sweep(
     from rigloop.compose.wiring import load
     from rigloop.sweep.design import points_of, read_axis
     from rigloop.sweep.plots import plot_sweep
-    from rigloop.sweep.sweep import Sweep, run_sweep
+    from rigloop.sweep.sweep import Sweep, run_sweep, units_of
     from rigloop.sweep.view import message_of, show_swept
 
     screen = Screen(stderr=True)
@@ -106,7 +106,9 @@ def sweep(
         plots: list[Path] = []
         if plot is not None:
             with writing(plot, json):
-                plots = plot_sweep(swept.columns, asked.keys, [*swept.metrics], plot)
+                plots = plot_sweep(
+                    swept.columns, asked.keys, [*swept.metrics], plot, units_of(fed.rig)
+                )
     message = message_of(asked, swept, out, plots)
     answer(
         message,

@@ -14,12 +14,14 @@ from typing import Any
 from io_bridge.logs.formats.opened import extra
 from rig_configs.load import LoadedRig
 from rig_configs.mistakes import ConfigError, Mistake
+from rig_configs.schema import Rig
 from rigloop.compose.changed_rig import changed_rig
 from rigloop.compose.consent import require_consent
 from rigloop.compose.kernels import build_kernels
 from rigloop.judge.metrics import metrics_of
 from rigloop.run_folder.manifest import MANIFEST, sha256_of, versions
 from rigloop.run_folder.not_started import NotStartedError
+from rigloop.signals.listing import signals_of
 from rigloop.sweep.design import Axis
 from rigloop.sweep.journal import Journal
 from rigloop.sweep.simulate import Batch
@@ -90,7 +92,9 @@ def run_sweep(
     extra("pyarrow", out, "written")  # before hours of work
     place = out.with_name(f"{out.name}.journal")
     if out.suffix.lower() != ENDING:
-        raise NotStartedError(f"{out}: the table is a Parquet file: give a name that ends in {ENDING}")
+        raise NotStartedError(
+            f"{out}: the table is a Parquet file: give a name that ends in {ENDING}"
+        )
     if out.is_dir():
         raise NotStartedError(f"{out}: is a folder; give the name of a file")
     if out.exists() and not replaces:
@@ -122,6 +126,15 @@ def run_sweep(
         journal.close(is_done=is_done)
     failed = sum(bool(error) for error in columns["error"])
     return Swept(columns, metrics, resumed, time.perf_counter() - begin, took_s, failed)
+
+
+def units_of(rig: Rig) -> dict[str, str]:
+    """Return the unit of each metric of a rig; "" where nobody knows it."""
+    units = {signal.path: signal.unit or "" for signal in signals_of(rig)}
+    return {
+        name: "s" if metric.measure == "settled_s" else units.get(metric.signal, "")
+        for name, metric in metrics_of(rig).items()
+    }
 
 
 def _texts(sweep: Sweep) -> tuple[list[str], set[Path]]:

@@ -121,7 +121,12 @@ def test_a_mechanism_that_changed_since_is_another_sweep(tmp_path, monkeypatch):
 
 
 def test_wrong_values_of_several_points_are_told_at_once(tmp_path):
-    sets = ("--set", "blocks.wheel.bandwidth_rad_s=-1.0,-2.0", "--set", "blocks.guard.limit_nm=-3.0")
+    sets = (
+        "--set",
+        "blocks.wheel.bandwidth_rad_s=-1.0,-2.0",
+        "--set",
+        "blocks.guard.limit_nm=-3.0",
+    )
     said = call("sweep", LOG, *sets, "--out", tmp_path / "x.parquet", code=2)["mistakes"]
     assert [words.split(" = ")[1].split(":")[0] for words in said] == ["-1.0", "-3.0", "-2.0"]
     said = call("sweep", LOG, "--out", tmp_path / "x.csv", code=3)["mistakes"]

@@ -256,7 +256,9 @@ def test_a_writer_that_fails_leaves_nothing(run, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("to", OURS)
 def test_halves_of_an_export_that_was_killed_are_gone_with_the_next_one(run, tmp_path, to):
-    gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True)
+    gone = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True
+    )
     dead, alive = int(gone.stdout), os.getpid() if to != "csv" else 1
     kept = tmp_path / f".out.{alive}.{OURS[to]}", tmp_path / f".out.more.{OURS[to]}"
     halves = [tmp_path / f".out.{dead}.{OURS[to]}", tmp_path / f".out.{dead}.{OURS[to]}.d"]
@@ -304,4 +306,6 @@ def test_a_reason_in_several_lines_is_told_in_one(run, tmp_path, monkeypatch):
     form = replace(write.FORMS["hdf5"], write=full)
     monkeypatch.setitem(write.FORMS, "hdf5", form)
     done = call("export", run, "--to", "hdf5", "--out", tmp_path / "x.h5")
-    assert done.stderr.splitlines() == [f"{tmp_path}/x.h5: cannot be written: No space left on device"]
+    assert done.stderr.splitlines() == [
+        f"{tmp_path}/x.h5: cannot be written: No space left on device"
+    ]
