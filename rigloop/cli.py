@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any
 
 import typer
 
 from rigloop.command_table import ABOUT, EXIT_CODES, PLACES
 from rigloop.console.lazy_commands import ANY_COMMAND, LazyGroup
-from rigloop.console.screen import say
+from rigloop.console.screen import say_warning
 
 
 class RigloopGroup(LazyGroup):
@@ -38,16 +37,5 @@ def main() -> None:
     """Entry point of the `rigloop` command."""
     # looking for plugins in every installed package takes longer than reading a rig
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    warnings.showwarning = _say_warning
+    warnings.showwarning = say_warning
     app()
-
-
-_show = warnings.showwarning
-
-
-def _say_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-    # what is wrong with a user's record is no matter of a line of our source
-    if category.__name__ == "RecordWarning":
-        say(str(message), err=True)
-    else:
-        _show(message, category, *where, **more)
