@@ -194,7 +194,7 @@ def _row(rows: slice | np.ndarray, at: int) -> int:
 
 
 class _Apart(NamedTuple):
-    """How far a signal is apart, summed up over the parts of a record."""
+    """The distances of a signal in two records, summed up over their parts."""
 
     first_row: int
     first_t_s: float

@@ -95,10 +95,10 @@ def tornado(columns: Columns, keys: list[str], metric: str, unit: str = "") -> F
     ordered = _by_effect(columns, keys, metric)[:MOST_BARS]
     figure = Figure(figsize=(8.0, 1.6 + 0.5 * len(ordered)), layout="constrained")
     axes = figure.add_subplot()
-    has_errors = False
+    has_errors, is_grid = False, _is_grid(columns, keys, metric)
     for place, key in enumerate(ordered):
         mean, low, high = moved(columns, key, metric)
-        errors = _standard_errors(columns, key, metric)
+        errors = (0.0, 0.0) if is_grid else _standard_errors(columns, key, metric)
         ends = ((low, BLUE, "lowest"), (high, ORANGE, "highest"))
         for (value, colour, label), error in zip(ends, errors, strict=True):
             legend = f"at the {label} values" if place == 0 else None
@@ -122,13 +122,19 @@ def tornado(columns: Columns, keys: list[str], metric: str, unit: str = "") -> F
     return figure
 
 
+def _is_grid(columns: Columns, keys: list[str], metric: str) -> bool:
+    """Say whether every combination is there equally often, so that other parameters move no mean of one of them."""
+    values = np.column_stack([numbers(columns, key) for key in keys])
+    _, counts = np.unique(values[np.isfinite(columns[metric])], axis=0, return_counts=True)
+    combinations = np.prod([len(np.unique(column)) for column in values.T])
+    return len(counts) == combinations and len(np.unique(counts)) == 1
+
+
 def _standard_errors(columns: Columns, key: str, metric: str) -> tuple[float, float]:
-    """Return the standard errors of the means at both ends of a parameter; none where every combination is there."""
+    """Return the standard errors of the means at both ends of a parameter."""
     x, y = numbers(columns, key), np.array(columns[metric], float)
     x, y = x[np.isfinite(y)], y[np.isfinite(y)]
-    few, low, high = _outer(x)
-    if few:
-        return 0.0, 0.0
+    _, low, high = _outer(x)
     ends = [y[x <= low], y[x >= high]]
     low_error, high_error = (
         float(np.std(e, ddof=1) / np.sqrt(len(e))) if len(e) > 1 else 0.0 for e in ends

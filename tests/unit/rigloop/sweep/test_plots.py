@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matplotlib.container import ErrorbarContainer
 
 from rigloop.sweep.plots import heat_map, plot_sweep, response_surface, tornado
 
@@ -41,11 +42,13 @@ def test_axes_have_the_unit_of_the_metric_and_the_values_of_each_parameter():
 
 def test_a_sample_says_its_quarters_and_its_standard_error():
     x = np.linspace(0.0, 1.0, 41)
-    columns = {"a": x.tolist(), "peak": (x * 2.0).tolist()}
-    (axes,) = tornado(columns, ["a"], "peak", "s").axes
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["a\n≤ 0.25 … ≥ 0.75"]
+    columns = {"a": x.tolist(), "b": [0.0, 1.0] * 20 + [0.0], "peak": (x * 2.0).tolist()}
+    (axes,) = tornado(columns, ["a", "b"], "peak", "s").axes
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert labels == ["a\n≤ 0.25 … ≥ 0.75", "b\n0 … 1"]
     assert "standard error" in axes.get_xlabel()
-    # of eleven equally spaced values from 0 to 0.5: their deviation over the root of their number
-    (line,) = axes.containers[1].lines[2]
-    (ends,) = line.get_segments()
-    assert np.ptp(ends[:, 0]) == pytest.approx(2 * np.std(x[:11] * 2.0, ddof=1) / np.sqrt(11))
+    errors = [c.lines[2][0] for c in axes.containers if isinstance(c, ErrorbarContainer)]
+    widths = [np.ptp(line.get_segments()[0][:, 0]) for line in errors]
+    # of the eleven lowest and highest values, and of those at each value of the other one
+    of = [x[:11], x[-11:], x[::2], x[1::2]]
+    assert widths == pytest.approx([2 * np.std(2.0 * v, ddof=1) / np.sqrt(len(v)) for v in of])
