@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,6 +17,7 @@ from rigloop.run_folder.process_state import boot
 from rigloop.runs.found import FoundRun
 from rigloop.runs.tags import read_tags
 
+REPORT_S = 60.0  # in which a report is written, on a slow machine too
 ENDINGS = (".npy", ".npz", ".json", ".toml", ".html", ".svg", ".log", ".csv", ".orders", ".place")
 
 
@@ -86,6 +88,8 @@ def _reason_in_folder(run: FoundRun) -> str:
     try:
         if run.lives and _process_lives(folder):
             return "it goes on"
+        if _was_written_just_now(folder) and _process_lives(folder):
+            return "it ended just now: its process may still write the report"
         foreign = foreign_files(folder)
     except OSError as error:
         return f"cannot be read: {error.strerror}"
@@ -99,6 +103,11 @@ def _moment(started: str) -> datetime | None:
         return datetime.strptime(started, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
     except ValueError:
         return None
+
+
+def _was_written_just_now(folder: Path) -> bool:
+    # a supervisor that serves for days outlives its runs
+    return time.time() - (folder / MANIFEST).stat().st_mtime < REPORT_S
 
 
 def _process_lives(folder: Path) -> bool:

@@ -89,6 +89,11 @@ def living(folder):
     write_again(folder, state="running", boot=boot(), processes={"cycle": here})
 
 
+def ended_just_now(folder):
+    here = Process.of(os.getpid())
+    write_again(folder, boot=boot(), processes={"supervisor": here})
+
+
 def write_again(folder, **facts):
     for path in folder.iterdir():
         path.unlink()
@@ -103,8 +108,9 @@ def write_again(folder, **facts):
         (lambda folder: (folder / "more").mkdir(), "more"),
         (lambda folder: (folder / "x.json").symlink_to("/etc/passwd"), "x.json"),
         (living, "it goes on"),
+        (ended_just_now, "may still write the report"),
     ],
-    ids=["tagged", "a file of others", "a folder of others", "a link", "goes on"],
+    ids=["tagged", "a file of others", "a folder of others", "a link", "goes on", "reports"],
 )
 def test_a_run_that_somebody_needs_stays(runs, spare, why):
     spare(runs / "a")
@@ -114,6 +120,13 @@ def test_a_run_that_somebody_needs_stays(runs, spare, why):
     assert why in kept[1]
     assert (runs / "a" / "manifest.json").exists()
     assert not (runs / "b").exists()
+
+
+def test_a_run_that_ended_long_ago_goes_though_its_process_serves_on(runs):
+    ended_just_now(runs / "a")
+    os.utime(runs / "a" / "manifest.json", (1e9, 1e9))
+    call("runs", "prune", runs, "--keep", 1, "--yes")
+    assert "a" not in names(runs)
 
 
 def test_a_run_that_was_killed_goes(runs):
