@@ -1,4 +1,5 @@
 """See mapped_file.pxd."""
+import gc
 import os
 
 from libc.stdint cimport uintptr_t
@@ -11,7 +12,7 @@ cdef extern from *:
     #include <sys/mman.h>
     #include <unistd.h>
 
-    enum { MOST_RANGES = 64 };
+    enum { MOST_RANGES = 256 };
 
     typedef struct {
         volatile uintptr_t begin, end;   /* none: both 0 */
@@ -87,6 +88,10 @@ cdef int guard_range(const void *begin, size_t size) except -1:
     if status:
         raise OSError(status, os.strerror(status))
     place = take_range(begin, size)
+    if place < 0:
+        # maps that nothing refers to any more may still wait for the collector
+        gc.collect()
+        place = take_range(begin, size)
     if place < 0:
         raise OSError("too many files are mapped at once")
     return place

@@ -1,3 +1,4 @@
+import gc
 import os
 import resource
 import signal
@@ -18,6 +19,7 @@ from io_bridge.recording.record import (
     open_record,
     record_dtype,
 )
+from rt_core.signals.mapped_file import guard_memory, release_memory
 
 FIELDS = ("wheel/angle_rad", "loop/estimation/late_ns")
 
@@ -182,3 +184,20 @@ def test_npy_that_is_no_record_is_refused(tmp_path, array):
 def test_missing_record_is_an_ordinary_error(tmp_path):
     with pytest.raises(FileNotFoundError):
         open_record(tmp_path / "none.npy")
+
+
+def test_records_that_only_cycles_hold_keep_no_table_from_its_place(tmp_path):
+    path = tmp_path / "r.npy"
+    with RecordWriter(path, FIELDS) as writer:
+        writer.append(rows(3))
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(300):  # more than there are places
+            held = [open_record(path)]
+            held.append(held)
+        del held
+        begin = np.zeros(8)
+        release_memory(guard_memory(begin.ctypes.data, begin.nbytes))
+    finally:
+        gc.enable()
