@@ -92,7 +92,7 @@ def _wrong_keys(entry: type[Entry], raw: dict[str, Any]) -> set[str]:
 def _tell_of_others(
     element: ModuleType, name: str, entry: Entry, given: set[str], system: System
 ) -> None:
-    """Note mistakes of the keys that are given; what is said of stand-ins or of the whole table may follow from them."""
+    """Note mistakes of the keys that are given; those of stand-ins, and of the table, may follow from them."""
     known = list(system.mistakes)
     excused = LEFT_OUT in system.failed
     system.failed.add(LEFT_OUT)
