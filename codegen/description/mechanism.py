@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from rig_configs.names import REMEDY_NAME, file_name_problem, name_problem
 
 MECHANISMS = Path(__file__).parents[2] / "rig_configs" / "mechanisms"
 FORCES = "codegen.elements.loads"
+KEPT_RATE = 1e-6  # of the largest rate: a rate that differs by more is another one
 WITH_MASS = ("motor",)  # among the forces
 UNIT_SUFFIX = {"rad": ("rad", "rad_s", "rad_s2"), "m": ("m", "m_s", "m_s2")}
 TOP_KEYS = ("name", "gravity_m_s2", "cuts", "parameters", "outputs", "repeat")
@@ -137,6 +138,7 @@ def parse(text: str, file: str) -> Mechanism:
         known = len(system.mistakes)
         found = assemble(system, system.mistakes.append)
         names = [c.name for c in system.coordinates]
+        system.contradicted = _contradicted(system, found.qd)
         q, qd = (dict(zip(names, map(float, x), strict=True)) for x in (found.q, found.qd))
         system.restart(q, qd)
         if len(system.mistakes) == known:
@@ -144,6 +146,17 @@ def parse(text: str, file: str) -> Mechanism:
     if system.mistakes:
         raise MechanismError(system.mistakes)
     return Mechanism(stem, system, tuple(made), hashlib.sha256(text.encode()).hexdigest())
+
+
+def _contradicted(system: System, qd: Sequence[float]) -> dict[str, tuple[float, float]]:
+    """Rates of the file that the constraints do not allow, with what is left of each."""
+    given = [c.initial_rate for c in system.coordinates]
+    least = KEPT_RATE * max(map(abs, given), default=0.0)
+    return {
+        c.name: (rate, float(made))
+        for c, rate, made in zip(system.coordinates, given, qd, strict=True)
+        if rate != 0.0 and abs(made - rate) > least
+    }
 
 
 def _moves_nothing(mistake: Mistake) -> bool:

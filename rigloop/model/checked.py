@@ -27,7 +27,7 @@ class Checked:
     redundant : list of str
         Each redundant row, with those that it follows from.
     doubts : list of str
-        Values that seem to have another unit.
+        Values that seem to have another unit, and rates that the constraints do not allow.
     """
 
     path: Path
@@ -59,8 +59,16 @@ def checked(mechanism: Path | str) -> Checked:
         assembled.dof + _freedoms_of_copies(found),
         assembled.is_singular,
         [str(row) for row in assembled.redundant],
-        doubts(found, path),
+        [*doubts(found, path), *_contradicted(found)],
     )
+
+
+def _contradicted(mechanism: Mechanism) -> list[str]:
+    return [
+        f"the rate of {name} is {given:g} in the file, and {made:.6g} at the start: the constraints and the other "
+        "rates of the file do not allow it; give one rate for each freedom"
+        for name, (given, made) in mechanism.system.contradicted.items()
+    ]
 
 
 def _freedoms_of_copies(mechanism: Mechanism) -> int:

@@ -286,3 +286,19 @@ def test_cuts_that_leave_a_loop_are_mistakes_of_the_file(model, tmp_path):
     assert "which `cuts` leaves; add it to cuts" in done.stderr
     bars().cut("revolute.ab").save(tmp_path)
     assert model("check", "bars.toml").exit_code == 0
+
+
+def test_rates_that_constraints_do_not_allow_are_told(model, tmp_path):
+    def sleigh(sideways):
+        made = MechanismBuilder("sleigh", gravity_m_s2=(0, 0, 0))
+        for name, at in (("A", 0.0), ("B", 1.0)):
+            made.point(name, position_m=(at, 0, 0), moves="xy", velocity_m_s=(1, sideways, 0))
+        made.rigid_body(
+            "plate", points=["A", "B"], axis=(0, 0, 1), mass_kg=2.0, centre_m=(0.4, 0, 0), inertia_kg_m2=0.3
+        )  # fmt: skip
+        made.knife_edge("blade", body="plate", point_m=(0, 0, 0), edge=(1, 0, 0))
+        made.save(tmp_path)
+        return model("check", "sleigh.toml").stdout
+
+    assert "the rate of A_y is 0.5 in the file, and 0" in sleigh(0.5)
+    assert "the rate of" not in sleigh(0.0)
