@@ -129,7 +129,8 @@ def tree_cases(folder: Path) -> tuple[Case, ...]:
         {"theta7": shown("aground7/angle_rad"), "Fx_ground7": shown("pground7/fx_n"), "Fy_35": shown("p35/fy_n")},
         rules=OF_TREES,
     )  # fmt: skip
-    steering = replace(CASES[-1], title="spatial steering", rules=OF_TREES[-2:])
+    angles = {"theta": at("wheel"), "omega": at("wheel", True), "delta_L": at("delta_left")}
+    steering = replace(CASES[-1], title="spatial steering", watch=angles, rules=OF_TREES[-2:])
     return branch, steering
 
 

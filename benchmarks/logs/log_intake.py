@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from intake.files import BINARIES, TEXTS, write
+from intake.files import BINARIES, CAN, RECORDS, TEXTS, write
 from intake.planted import Planted, make
 
 from io_bridge.logs.formats.table import LogError
@@ -112,23 +112,23 @@ def run(n: int, first: int, forms: tuple[str, ...], *, clean: bool) -> Score:
             rng = np.random.default_rng([seed, 1])
             log = make(seed, clean=clean)
             form = str(rng.choice(forms))
-            if (form == "candump" and np.isnan(log.value).any()) or (
-                form == "npy" and log.angle_unit != "counts"
+            if (form in CAN and np.isnan(log.value).any()) or (
+                form in RECORDS and log.angle_unit != "counts"
             ):
                 form = "csv"
             if (
                 log.time_unit in ("us", "ns")
-                and form in ("mdf", "mcap", "npy", "candump")
+                and form in ("mdf", "mcap", *RECORDS, *CAN)
                 and any(k == "clock wrap" for k, _, _ in log.truth)
             ):
                 form = "csv"
             path = write(log, Path(name), rng, form)
-            dbc = path.with_suffix(".dbc") if form == "candump" else None
+            dbc = path.with_suffix(".dbc") if form in CAN else None
             score.logs += 1
             score.rows += len(log.value)
             counts = (
                 float(log.counts_per_rev)
-                if form in ("npy", "candump") and log.angle_unit == "counts" and not log.span
+                if form in (*RECORDS, *CAN) and log.angle_unit == "counts" and not log.span
                 else None
             )
             try:

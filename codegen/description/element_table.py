@@ -1,7 +1,7 @@
 """One table of an element, `[revolute.hinge]`: its keys are checked, and the element is added to the system.
 
 A table that lacks a key, or has a wrong one, is still read with a stand-in for that key: the mistakes of its other
-keys are told together with it. What stands in has a name that is excused everywhere, so that nothing is said of it.
+keys are reported together with it. What stands in has a name that is excused everywhere, so that nothing is said of it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rig_configs.mistakes import near
 from rig_configs.names import REMEDY_NAME, name_problem
 
 LEFT_OUT = "left_out_of_the_table"
-# one of these fits the type of any key: a name, number or vector; several; terms; a number that is no text
+# one of these fits the type of any key: a name, number or vector; several; terms; a number
 STAND_INS = (LEFT_OUT, *((LEFT_OUT,) * several for several in (2, 3, 4, 6)), {}, 1.0)
 
 

@@ -52,7 +52,7 @@ class Reading:
         path = ".".join([*self.at, key]) if key else ".".join(self.at)
         given = {} if value is None else {"value": value}
         made = Mistake(self.file, path, problem, remedy, **given)
-        if made not in self.mistakes:  # a name that an element reads twice is told once
+        if made not in self.mistakes:  # an element may read a name twice
             self.mistakes.append(made)
 
     def number(self, key: str, value: Number) -> float:

@@ -67,11 +67,14 @@ class LogParts:
     Parameters
     ----------
     path : Path
-        Texts, plain or packed, and records of ours take bounded memory; other formats are read as a whole.
+        Texts, plain or packed, records of ours, Parquet, HDF5 and MDF take bounded memory; other formats are read as
+        a whole.
     mapping : LogMapping, optional
         Default: the shipped one whose header matches.
     size : int, optional
         Rows of a part.
+    refuses : bool
+        A fault that the mapping refuses is an error; else it is one of the findings.
 
     Attributes
     ----------
@@ -92,8 +95,15 @@ class LogParts:
         As `read_log`.
     """
 
-    def __init__(self, path: Path, mapping: LogMapping | None, size: int | None = None) -> None:
-        self.path, self.size = path, size or PART
+    def __init__(
+        self,
+        path: Path,
+        mapping: LogMapping | None,
+        size: int | None = None,
+        *,
+        refuses: bool = True,
+    ) -> None:
+        self.path, self.size, self._refuses = path, size or PART, refuses
         self._given = mapping
         self._mapping: LogMapping | None = mapping
         self.sample_period_s = 0.0
@@ -160,9 +170,10 @@ class LogParts:
         for table in coming:
             if self._held is None:
                 # of a format that is read as a whole, all tables of the file
-                tables = [table, *coming] if self._source.is_whole else [table]
-                table, self._mapping = table_and_mapping(self.path, tables, self._given)
+                others = coming if self._source.is_whole else self._source.beside
+                table, self._mapping = table_and_mapping(self.path, [table, *others], self._given)
                 check_kinds(self.path, table, self._mapping)
+                self._source.keep(table, self._mapping.columns)
                 self._held = table.only(self._mapping.columns)
                 continue
             self._held = held = self._held.followed_by(table.only(self.mapping.columns))
@@ -185,7 +196,6 @@ class LogParts:
         if self._last is None:
             check_samples(self.path, table, mapping, done)
             self.sample_period_s = float(np.median(np.diff(done.t_s)))
-        self._take_findings(table, done, begin, end)
         self.n_rows = table.n_rows
         count = counts_of(self.path, mapping, done.value)
         t_s = done.t_s
@@ -194,6 +204,8 @@ class LogParts:
         row = table.row[done.sample]
         if self._last is not None and len(row):
             t_s, count = self._going_on(self._last, table, done, t_s, count, row)
+        later_s = float(t_s[0] - done.t_s[0]) if len(t_s) else self.duration_s
+        self._take_findings(table, done, begin, end, later_s)
         t_s = self._as_logged(table, done, t_s)
         here = (done.sample >= begin) & (done.sample < end)
         if self._last is not None and here.any():
@@ -243,7 +255,9 @@ class LogParts:
         exact = (stamps - self._zero) * time.seconds
         return np.where(np.abs(exact - t_s) < SAME_S, exact, t_s)
 
-    def _take_findings(self, table: Table, done: Assessed, begin: int, end: int) -> None:
+    def _take_findings(
+        self, table: Table, done: Assessed, begin: int, end: int, later_s: float
+    ) -> None:
         first = int(table.row[begin]) if begin else 0
         stop = int(table.row[end]) if end < len(table.row) else table.n_rows
         for one in done.findings:
@@ -254,12 +268,12 @@ class LogParts:
             if one.last_row >= stop:
                 # the next part finds the rest of it
                 self._until[one.kind] = one.last_row + 1
-            if one.action == "refuse":
+            if one.action == "refuse" and self._refuses:
                 raise LogError(
                     f"{self.path}: refused by the policy of its mapping: {one.kind} at row {one.row}: {one.words}"
                 )
             if len(self.findings) < MOST_FINDINGS:
-                self.findings.append(one)
+                self.findings.append(replace(one, time_s=one.time_s + later_s))
             else:
                 self.untold += 1
 

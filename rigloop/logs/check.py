@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
-import numpy as np
 import tomlkit
 
 from io_bridge.logs.chosen import table_for
@@ -15,12 +15,13 @@ from io_bridge.logs.formats.read import read_tables
 from io_bridge.logs.formats.table import Table
 from io_bridge.logs.guess.clock_column import Choice
 from io_bridge.logs.guess.guess import guess_mapping
-from io_bridge.logs.reader import EncoderLog, log_of
+from io_bridge.logs.reader import log_of
+from io_bridge.logs.sources import is_long
 from rig_configs.log_schema import LogMapping, matching_mapping
-from rigloop.logs.verdict import against_log
+from rigloop.logs.seen import Seen, head_tables, look_through, seen_of
+from rigloop.logs.verdict import against
 
 UNSURE = 0.5
-OF_TORQUE = ("blank cells", "wild torque")
 SIGNS = {
     ",": "comma", ".": "point", ";": "semicolon", "\t": "tabulator", " ": "blanks", "|": "bar", ":": "colon",
 }  # fmt: skip
@@ -79,6 +80,7 @@ def check_log(
     angle: str | None = None,
     unit: str | None = None,
     dbc: Path | None = None,
+    told: Callable[[int, float], None] | None = None,
 ) -> tuple[Checked, LogMapping]:
     """Look at a log.
 
@@ -92,13 +94,17 @@ def check_log(
         Known facts that a guess takes as they are.
     dbc : Path, optional
         Signals of a CAN log.
+    told : callable, optional
+        Called with the rows and seconds so far of a log that is read part by part.
 
     Raises
     ------
     LogError
         It cannot be read, or has no angle.
     """
-    tables = read_tables(path, mapping.delimiter if mapping else None, dbc)
+    delimiter = mapping.delimiter if mapping else None
+    long = is_long(path)
+    tables = head_tables(path, delimiter) if long else read_tables(path, delimiter, dbc)
     choices: tuple[Choice, ...] = ()
     doubts: tuple[str, ...] = ()
     source = "given"
@@ -126,20 +132,23 @@ def check_log(
                 guess.doubts,
             )
             source = "guessed"
-    # a refusal is a verdict here, and no reason to show nothing
-    log = log_of(path, table, mapping, doubts, refuses=False)
+    if long:
+        seen = look_through(path, mapping, doubts, told)
+    else:
+        # a refusal is a verdict here, and no reason to show nothing
+        seen = seen_of(log_of(path, table, mapping, doubts, refuses=False))
     refused = [
         f"{one.kind} at row {one.row} is refused by the mapping's policy"
-        for one in log.findings
+        for one in seen.findings
         if mapping.policy.get(one.kind) == "refuse"
     ]
-    reasons = [*against_log(log), *refused[:5]]
+    reasons = [*against(seen.findings, seen.n_rows, seen.period_s), *refused[:5]]
     notes = [
         f"{one.what}: {one.choice} is a guess of little certainty ({one.why})"
         for one in choices
         if one.sure < UNSURE
     ]
-    return _checked(path, table, log, source, choices, reasons, notes), mapping
+    return _checked(path, table, seen, source, choices, reasons, [*notes, *seen.notes]), mapping
 
 
 def mapping_text(mapping: LogMapping, choices: list[Certainty]) -> str:
@@ -165,7 +174,7 @@ def mapping_text(mapping: LogMapping, choices: list[Certainty]) -> str:
 def _checked(
     path: Path,
     table: Table,
-    log: EncoderLog,
+    seen: Seen,
     source: str,
     choices: tuple[Choice, ...],
     reasons: list[str],
@@ -176,29 +185,28 @@ def _checked(
         form[key] = SIGNS.get(form[key], form[key])
     if table.name:
         form["table"] = table.name
-    angle = log.angle_rad
     return Checked(
         file=str(path),
         good=not reasons,
         reasons=reasons,
         format=form,
-        mapping=log.mapping.model_dump(exclude_defaults=True, mode="json"),
+        mapping=seen.mapping.model_dump(exclude_defaults=True, mode="json"),
         mapping_from=source,
         certainty=[Certainty(c.what, c.choice, round(c.sure, 2), c.why) for c in choices],
-        rows=log.n_rows,
-        samples=len(log.t_s),
-        duration_s=log.duration_s,
-        rate_hz=1.0 / log.sample_period_s,
-        range_rad=(float(np.min(angle)), float(np.max(angle))),
+        rows=seen.n_rows,
+        samples=seen.samples,
+        duration_s=seen.duration_s,
+        rate_hz=1.0 / seen.period_s,
+        range_rad=seen.range_rad,
         faults=[
             FoundFault(
                 f.kind, f.row, f.last_row, f.samples, f.line, _number(f.time_s), _number(f.value),
                 f.column, f.words, f.action,
             )
-            for f in log.findings
+            for f in seen.findings
         ],
-        counts=counted(log.findings),
-        notes=[*notes, *(f"{f.kind}: {f.count}, {f.words}" for f in log.faults if f.kind in OF_TORQUE)],
+        counts=counted(seen.findings),
+        notes=notes,
     )  # fmt: skip
 
 

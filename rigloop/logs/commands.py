@@ -75,13 +75,14 @@ def check(
     from io_bridge.logs.formats.table import LogError
     from rig_configs.log_schema import load_mapping
     from rigloop.logs.check import Checked, check_log, mapping_text
-    from rigloop.logs.view import show_checked
+    from rigloop.logs.view import Going, show_checked
 
     checked: list[Checked] = []
     mistakes: list[str] = []
     with errors_as_lines(json):
         given = load_mapping(mapping) if mapping else None
         for file in files:
+            going = Going(file)
             try:
                 found, used = check_log(
                     file,
@@ -91,10 +92,13 @@ def check(
                     angle=angle,
                     unit=unit.value if unit else None,
                     dbc=dbc,
+                    told=going.say,
                 )
             except LogError as error:
                 mistakes.append(str(error))
                 continue
+            finally:
+                going.end()
             if write and not checked:
                 with writing(write, json), write.open("x", encoding="utf-8") as file_:
                     file_.write(mapping_text(used, found.certainty))

@@ -2,13 +2,44 @@
 
 from __future__ import annotations
 
-from rich.console import Console
+from pathlib import Path
 
+from rich.console import Console
+from rich.markup import escape
+from rich.status import Status
+
+from rigloop.console.screen import Screen
 from rigloop.display.tables import Cell, Column, Table, Tone, Toned, facts, show
 from rigloop.display.verdict import remark, show_verdict
 from rigloop.logs.check import Checked
 
 SHOWN = 40  # faults in a terminal; --json has all
+
+
+class Going:
+    """A line on the terminal that says how far a long log was read; nothing where there is no terminal."""
+
+    def __init__(self, file: Path) -> None:
+        self._name = file.name
+        self._console = Screen(stderr=True)
+        self._status: Status | None = None
+
+    def say(self, rows: int, seconds: float) -> None:
+        """Show the rows and the time so far."""
+        if not self._console.is_terminal:
+            return
+        words = f"{self._name}: {rows:,} rows, {seconds / 60.0:.1f} min of the log".replace(
+            ",", " "
+        )
+        if self._status is None:
+            self._status = self._console.status(escape(words))
+            self._status.start()
+        self._status.update(escape(words))
+
+    def end(self) -> None:
+        """Remove the line."""
+        if self._status is not None:
+            self._status.stop()
 
 
 def show_checked(found: Checked, console: Console) -> None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import gzip
 import json
-import struct
 from pathlib import Path
 
 import numpy as np
 
+from intake.frames import write_asc, write_candump, write_own_record
 from intake.planted import Planted
 
 TEXTS = ("csv", "csv", "tsv", "semicolon", "comma decimal", "spaces", "gz", "utf-16", "zst")
-BINARIES = ("parquet", "hdf5", "mat", "mat73", "mdf", "mcap", "candump", "npy")
+BINARIES = ("parquet", "hdf5", "mat", "mat73", "mdf", "mcap", "candump", "asc", "npy", "own record")
+CAN = ("candump", "asc")
+RECORDS = ("npy", "own record")
 NAMES = (
     ("time", "angle", "torque"), ("t", "steer_angle", "motor_torque"), ("Timestamp", "Encoder", "Torque"),
     ("Zeit", "Lenkwinkel", "Drehmoment"), ("clock", "wheel_position", "trq"),
@@ -204,28 +206,6 @@ def _mcap(log: Planted, folder: Path, rng: np.random.Generator) -> Path:
     return path
 
 
-def _candump(log: Planted, folder: Path, rng: np.random.Generator) -> Path:
-    factor = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}[log.time_unit]
-    value = np.where(np.isnan(log.value), 0, log.value)
-    scale = 1.0 if log.angle_unit == "counts" else 1e-6 if log.angle_unit == "rad" else 1e-4
-    raw = np.clip(np.rint(value / scale), -(2**31), 2**31 - 1).astype(np.int64)
-    lines = [
-        f"({t:.6f}) can0 025#{struct.pack('<IH', v % 2**32, int(m * 1000) % 65536).hex().upper()}"
-        for t, v, m in zip(
-            (log.stamp * factor).tolist(), raw.tolist(), log.torque.tolist(), strict=True
-        )
-    ]
-    path = folder / f"log_{log.seed}.log"
-    path.write_text("\n".join([*lines, ""]))
-    unit = {"counts": "counts"}.get(log.angle_unit, log.angle_unit)
-    path.with_suffix(".dbc").write_text(
-        'VERSION ""\n\nNS_ :\n\nBS_:\n\nBU_: A\n\nBO_ 37 WHEEL: 6 A\n'
-        f' SG_ STEER_ANGLE : 0|32@1- ({scale:g},0) [0|0] "{unit}" A\n'
-        ' SG_ STEER_TORQUE : 32|16@1- (0.001,0) [0|0] "Nm" A\n'
-    )
-    return path
-
-
 def _npy(log: Planted, folder: Path, rng: np.random.Generator) -> Path:
     factor = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1.0}[log.time_unit]
     dtype = [("t_ns", "<i8"), ("encoder/position_count", "<f8"), ("drive/torque_nm", "<f8")]
@@ -242,5 +222,5 @@ def _npy(log: Planted, folder: Path, rng: np.random.Generator) -> Path:
 
 _BINARY = {
     "parquet": _parquet, "hdf5": _hdf5, "mat": _mat, "mat73": _mat73, "mdf": _mdf, "mcap": _mcap,
-    "candump": _candump, "npy": _npy,
+    "candump": write_candump, "asc": write_asc, "npy": _npy, "own record": write_own_record,
 }  # fmt: skip

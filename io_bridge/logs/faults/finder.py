@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from io_bridge.logs.faults.clock import MISSING, Clock
@@ -69,7 +71,10 @@ def find_faults(value: Array, clock: Clock, span: float, turn: float | None = No
             at = np.flatnonzero(good)
             if len(at) < LEAST_SAMPLES:
                 break
+            lost = [one.last for one in found if one.kind == "loss of power"]
             signal = signal_of(value, clock, at, span, grid, is_count)
+            elsewhere = tuple(int(k) for k in np.searchsorted(at, lost) if k < len(at))
+            signal = replace(signal, elsewhere=elsewhere)
             steps = measure_steps(signal.value, signal.periods, signal.grid)
     wraps = find_wraps(signal)
     return sorted([*found, *(_at(one, at) for one in wraps)], key=lambda one: one.first)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from io_bridge.logs.faults.bursts import find_bursts
 from io_bridge.logs.faults.finding import Found
 from io_bridge.logs.faults.signal import Signal
 from io_bridge.logs.faults.steps import Steps
@@ -46,6 +47,15 @@ def find_spikes(signal: Signal, steps: Steps, least: float = 0.0) -> list[Found]
         words = f"{beyond[i]:+.6g} beside the motion, and back"
         found.append(Found("spike", i + 1, j, words, float(beyond[i])))
         k = best + 1
+    known = np.zeros(len(signal.value), dtype=bool)
+    for one in found:
+        known[one.first : one.last + 1] = True
+    bursts = find_bursts(signal, steps, known, SPIKE_OF_JUMP * least)
+    if bursts:
+        alone = [
+            one for one in found if all(one.last < b.first or one.first > b.last for b in bursts)
+        ]
+        found = sorted([*alone, *bursts], key=lambda one: one.first)
     return found
 
 

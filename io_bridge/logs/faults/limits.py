@@ -36,7 +36,8 @@ def find_clipped(signal: Signal, steps: Steps, stretches: Sequence[tuple[int, in
     stretches : sequence of pair of int
         Begin and end of each stretch of one value without a jump beside it.
     """
-    parts = np.r_[0, np.flatnonzero(steps.impossible) + 1, len(signal.raw)]
+    jumps = [*(np.flatnonzero(steps.impossible) + 1), *signal.elsewhere]
+    parts = np.unique([0, *jumps, len(signal.raw)])
     extremes = [
         (float(np.min(signal.value[a:b])), float(np.max(signal.value[a:b])))
         for a, b in pairwise(parts)

@@ -17,7 +17,8 @@ class Signal:
     """A signal by its good samples.
 
     `raw` is as logged, `value` unwrapped, `quantum` its smallest step, `grid` that at
-    each sample, `span` what its counter repeats after (0: never).
+    each sample, `span` what its counter repeats after (0: never). At the samples `elsewhere` the count goes on from
+    another reference.
     """
 
     raw: Array
@@ -27,6 +28,7 @@ class Signal:
     grid: Array
     span: float
     is_count: bool
+    elsewhere: tuple[int, ...] = ()
 
 
 def stops_dead(signal: Signal, at: int, way: int) -> bool:

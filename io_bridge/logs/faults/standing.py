@@ -21,33 +21,43 @@ LOWEST = {-(2.0 ** (b - 1)) for b in (8, 16, 24, 32, 64)}
 LEAST_LAST = 20  # to the end of the log
 CATCHES_UP = 4.0  # times what the wheel went at the speed beside
 
+_Blank = tuple[int, int, bool, bool, str]  # begin, end, whether these are jumps, and its kind
+
 
 def find_blank(signal: Signal, steps: Steps) -> list[Found]:
     """Find the stretches of zeros or ones that come or go by a jump."""
     found: list[Found] = []
-    for begin, end, came, went, blank in _blank_stretches(signal, steps):
-        kind = blank if came or went else ""
-        kind = kind and _blank(signal, steps, begin, end, came, went, kind)
-        if kind:
-            words = f"{signal.raw[begin]:.10g}, {_ways(came, went)}"
-            found.append(Found(kind, begin, end - 1, words))
+    for group in _blank_stretches(signal, steps):
+        whole = _blank_over(signal, steps, group)
+        # zeros of a wheel that rests there may have ones between them
+        ones = [one for one in group if one[4] == "all ones"] if not whole else []
+        alone = [_blank_over(signal, steps, [one]) for one in ones]
+        found += [one for one in (whole, *alone) if one]
     return found
 
 
-def _blank_stretches(signal: Signal, steps: Steps) -> Iterator[tuple[int, int, bool, bool, str]]:
-    # zeros and ones one after the other are one stretch: begin, end, whether these are jumps, and its kind
-    group: tuple[int, int, bool, bool, str] | None = None
+def _blank_over(signal: Signal, steps: Steps, group: list[_Blank]) -> Found | None:
+    begin, end, came, went = group[0][0], group[-1][1], group[0][2], group[-1][3]
+    if not (came or went):
+        return None
+    kinds = {one[4] for one in group}
+    kind = kinds.pop() if len(kinds) == 1 else "loss of power"
+    kind = _blank(signal, steps, begin, end, came, went, kind)
+    if not kind:
+        return None
+    return Found(kind, begin, end - 1, f"{signal.raw[begin]:.10g}, {_ways(came, went)}")
+
+
+def _blank_stretches(signal: Signal, steps: Steps) -> Iterator[list[_Blank]]:
+    # zeros and ones one after the other are one group
+    group: list[_Blank] = []
     for begin, end, came, went in _stretches(signal, steps, _may_be_blank):
         kind = _blank_kind(signal, float(signal.raw[begin]))
-        if group and (not kind or begin != group[1]):
+        if group and (not kind or begin != group[-1][1]):
             yield group
-            group = None
-        if not kind:
-            continue
-        if group is None:
-            group = (begin, end, came, went, kind)
-        else:
-            group = (group[0], end, group[2], went, kind if kind == group[4] else "loss of power")
+            group = []
+        if kind:
+            group.append((begin, end, came, went, kind))
     if group:
         yield group
 

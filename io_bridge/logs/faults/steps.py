@@ -27,6 +27,7 @@ NETWORK = (
 GOES_ON = 2.0  # times what the steps differ on one side, where there is no other: the motion goes on as it changed
 CHANGES_SHARE = 0.35  # of the change of speed beside a step, which it may have as well
 CURVED = 1.5  # times what is off a smooth curve: the peak of a fast motion is on it
+LEAST_LEVELS, MOST_COUNTS, ON_GRID = 20, 1e6, 0.05  # of a scale, by which chance is ruled out
 ALIKE = 0.5  # of the smallest steps, if they are those of an encoder
 
 
@@ -178,26 +179,49 @@ def find_quantum(value: Array) -> float:
     """Return the step that a signal makes when it hardly moves; 0 for one that never changes."""
     step = np.abs(np.diff(value))
     spread = float(np.ptp(value)) if len(value) else 0.0
-    step = step[step > 1e-9 * max(spread, 1e-300)]
+    grid = find_grid(value) if spread else 0.0
+    # what is smaller is rounding; a wild value among them makes no step of counts that
+    step = step[step > min(1e-9 * max(spread, 1e-300), 0.5 * grid or np.inf)]
     if not len(step):
         return 0.0
     smallest = float(np.percentile(step, 1.0))
     near = step[step < 1.6 * smallest]
     found = float(np.median(near)) if len(near) else smallest
-    grid = find_grid(value)
     if 0.0 < grid < 0.5 * found and np.mean(np.abs(near - found) <= 1.5 * grid) < ALIKE:
         return grid  # it never hardly moves: these are steps of its motion
     return found
 
 
 def find_grid(value: Array) -> float:
-    """Return the grid on which all values lie: counts, or decimals as printed; 0 where there is none."""
+    """Return the grid on which all values lie: counts, decimals as printed, or the scale of counts; 0 for none."""
     for digits in range(9):
         scaled = value * 10.0**digits
         whole = np.rint(scaled)
-        if np.all(np.abs(scaled - whole) < 1e-5 + 1e-9 * np.abs(scaled)):
+        if np.all(np.abs(scaled - whole) < 1e-5 + 1e-14 * np.abs(scaled)):
             if np.max(np.abs(whole)) > 2.0**62:
                 return 0.0
             common = int(np.gcd.reduce(np.diff(whole).astype(np.int64)))
             return common * 10.0**-digits
+    return _scaled_grid(value)
+
+
+def _scaled_grid(value: Array) -> float:
+    # counts times a factor that is no decimal, as formats with a scale have them
+    levels = np.unique(value)
+    if len(levels) < LEAST_LEVELS or not np.isfinite(levels[-1] - levels[0]):
+        return 0.0
+    gaps = np.diff(levels)
+    spread = float(levels[-1] - levels[0])
+    rounding = (
+        float(np.max(np.abs(levels))) * 2.0**-23
+    )  # of numbers in 32 bits, which show one level as two
+    smallest = float(np.min(gaps[gaps > 4.0 * rounding], initial=spread))
+    if spread > MOST_COUNTS * smallest:
+        return 0.0
+    smallest = float(np.mean(gaps[np.abs(gaps - smallest) < 0.5 * smallest]))
+    for parts in (1, 2, 3):
+        grid = spread / np.rint(spread * parts / smallest)
+        counts = (levels - levels[0]) / grid
+        if np.all(np.abs(counts - np.rint(counts)) < ON_GRID):
+            return float(grid)
     return 0.0

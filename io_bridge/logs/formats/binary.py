@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,50 +11,23 @@ from typing import Any
 import numpy as np
 
 from io_bridge.logs.formats.cdr import LONGEST, decoded_columns, leaves_of
+from io_bridge.logs.formats.hdf5 import grouped, hdf5_parts, read_hdf5
+from io_bridge.logs.formats.mdf import mdf_parts, read_mdf
 from io_bridge.logs.formats.opened import extra
-from io_bridge.logs.formats.parquet import STAMP_PARTS, read_parquet, stamped
+from io_bridge.logs.formats.parquet import STAMP_PARTS, parquet_parts, read_parquet, stamped
 from io_bridge.logs.formats.table import (
     MOST_BYTES,
-    MOST_CELLS,
     MOST_COLUMNS,
     Array,
     LogError,
     Table,
     whole_table,
 )
+from io_bridge.logs.formats.window import Window
 
 MOST_DEPTH = 6
 MOST_ELEMENTS = 64  # of an array of structures
 MOST_MESSAGES = 20_000_000
-NAMES_OF_COLUMNS = ("columns", "column_names", "names", "labels", "fields")
-
-
-def read_mdf(path: Path) -> list[Table]:
-    """Read the channel groups of an MDF4 (or MDF3) file; the time of each is its master channel."""
-    mdf = extra("asammdf", path).MDF(path)
-    tables = []
-    for index, group in enumerate(mdf.groups):
-        numbers: dict[str, Array] = {}
-        units: dict[str, str] = {}
-        stamps = np.zeros(0)
-        for k, channel in enumerate(group.channels[:MOST_COLUMNS]):
-            signal = mdf.get(group=index, index=k, ignore_invalidation_bits=True)
-            samples = np.asarray(signal.samples)
-            stamps = np.asarray(signal.timestamps, dtype=float)
-            if (
-                channel.channel_type in (2, 3)
-                or samples.ndim != 1
-                or samples.dtype.kind not in "iufb"
-            ):
-                continue
-            numbers[channel.name] = samples.astype(float)
-            units[channel.name] = signal.unit or ""
-        if numbers:
-            named = "time" if "time" not in numbers else "master time"
-            name = str(getattr(group.channel_group, "acq_name", "") or f"group {index}")
-            numbers = {named: stamps, **numbers}
-            tables.append(whole_table(name, numbers, {named: "s", **units}, "mdf"))
-    return tables
 
 
 def read_mcap(path: Path) -> list[Table]:
@@ -123,49 +96,6 @@ def _topic_table(name: str, topic: _Topic) -> Table:
     return whole_table(name, numbers, {named: "s", **units}, "mcap", remarks)
 
 
-def read_hdf5(path: Path) -> list[Table]:
-    """Read the data sets of an HDF5 file, and of a MATLAB v7.3 file, which is one."""
-    h5py = extra("h5py", path)
-    found: list[tuple[str, Array, str]] = []
-    remarks: list[str] = []
-
-    def look(name: str, item: Any) -> None:
-        if not isinstance(item, h5py.Dataset) or name.startswith("#") or len(found) >= MOST_COLUMNS:
-            return
-        if item.size > MOST_CELLS:
-            raise LogError(f"hdf5: {name} has {item.size} cells, at most {MOST_CELLS} are read")
-        unit = item.attrs.get("unit", item.attrs.get("units", ""))
-        unit = unit.decode(errors="replace") if isinstance(unit, bytes) else str(unit)
-        if item.dtype.names and item.ndim == 1:
-            rows = item[:]
-            found.extend(
-                (f"{name}/{n}", rows[n].astype(float), "")
-                for n in item.dtype.names
-                if rows[n].dtype.kind in "iufb"
-            )
-        elif item.dtype.kind in "iufb":
-            names = _columns_named(item)
-            for n, values in _vectors(name, item):
-                number = n.removeprefix(f"{name}_")
-                stated = names[int(number) - 1] if number != n and len(names) >= int(number) else ""
-                found.append((f"{name}/{stated}" if stated else n, values, unit))
-
-    with h5py.File(path, "r") as file:
-        remarks += [f"{key}: {str(value)[:200]}" for key, value in file.attrs.items()]
-        file.visititems(look)
-    return _by_length(found, "hdf5", tuple(remarks))
-
-
-def _columns_named(item: Any) -> list[str]:
-    # names of a matrix's columns, from an attribute that has as many
-    for key in NAMES_OF_COLUMNS:
-        cells = np.ravel(item.attrs.get(key, []))
-        words = [c.decode(errors="replace") if isinstance(c, bytes) else str(c) for c in cells]
-        if len(words) == min(item.shape) and all(words):
-            return [word.replace("/", " ")[:80] for word in words]
-    return []
-
-
 def read_mat(path: Path) -> list[Table]:
     """Read the variables of a MATLAB v5 file, those of structures too."""
     content = extra("scipy.io", path).loadmat(path, squeeze_me=False, struct_as_record=True)
@@ -190,7 +120,7 @@ def read_mat(path: Path) -> list[Table]:
     for name, value in content.items():
         if not name.startswith("__"):
             look(name, value, 0)
-    return _by_length(found, "mat", ())
+    return _by_length(found, "mat")
 
 
 def _label(element: Any) -> str:
@@ -220,7 +150,7 @@ def _vectors(name: str, item: Any) -> Iterable[tuple[str, Array]]:
     shape = tuple(item.shape)
     if len(shape) not in (1, 2) or item.size < 4:
         return
-    values = np.asarray(item[()] if hasattr(item, "id") else item, dtype=float)
+    values = np.asarray(item, dtype=float)
     if len(shape) == 1:
         yield name, values
         return
@@ -232,22 +162,12 @@ def _vectors(name: str, item: Any) -> Iterable[tuple[str, Array]]:
             yield f"{name}_{k + 1}", columns[:, k]
 
 
-def _by_length(
-    found: list[tuple[str, Array, str]], form: str, remarks: tuple[str, ...]
-) -> list[Table]:
-    # vectors of one folder and one length are one table, and those of folders in it, which have no time of their own
-    homes = {(name.rpartition("/")[0], len(values)) for name, values, _ in found}
-    groups: dict[tuple[str, int], list[tuple[str, Array, str]]] = {}
-    for name, values, unit in found:
-        steps = name.split("/")
-        depth = next(k for k in range(len(steps)) if ("/".join(steps[:k]), len(values)) in homes)
-        folder, last = "/".join(steps[:depth]), "/".join(steps[depth:])
-        groups.setdefault((folder, len(values)), []).append((last, values, unit))
+def _by_length(found: list[tuple[str, Array, str]], form: str) -> list[Table]:
     tables = []
-    for (folder, _), columns in groups.items():
-        numbers = {name: values for name, values, _ in columns}
-        units = {name: unit for name, _, unit in columns if unit}
-        tables.append(whole_table(folder, numbers, units, form, remarks))
+    for folder, members in grouped([(name, len(values)) for name, values, _ in found]):
+        numbers = {last: found[k][1] for k, last in members}
+        units = {last: found[k][2] for k, last in members if found[k][2]}
+        tables.append(whole_table(folder, numbers, units, form))
     return tables
 
 
@@ -272,4 +192,10 @@ READERS: dict[str, Callable[[Path], list[Table]]] = {
     "parquet": read_parquet,
     "hdf5": read_hdf5,
     "mat": read_mat,
+}
+
+PARTS: dict[str, Callable[[Path, Window], Iterator[list[Table]]]] = {
+    "mdf": mdf_parts,
+    "parquet": parquet_parts,
+    "hdf5": hdf5_parts,
 }

@@ -20,15 +20,18 @@ LONG = re.compile(
     r"\s*\((-?\d+\.\d+)\)\s+\S+\s+([0-9A-Fa-f]{3,8})\s+\[\d+\]\s+((?:[0-9A-Fa-f]{2}\s*)*)\Z"
 )
 ASC = re.compile(
-    r"\s*(\d+\.\d+)\s+\d+\s+([0-9A-Fa-f]+)(x?)\s+(?:Rx|Tx)\s+d\s+(\d+)\s+((?:[0-9A-Fa-f]{2}\s+)*[0-9A-Fa-f]{2})?"
+    r"\s*(\d+\.\d+)\s+\d+\s+([0-9A-Fa-f]+)x?\s+(?:Rx|Tx|TxRq)\s+d\s+([0-9A-Fa-f]+)(?:\s+(.*))?"
 )
 # of CAN FD: channel, direction, id, perhaps a name, two flags, code and number of the bytes
 ASC_FD = re.compile(
-    r"\s*(\d+\.\d+)\s+CANFD\s+\d+\s+(?:Rx|Tx)\s+([0-9A-Fa-f]+)x?\s+(?:\S+\s+)?[01]\s+[01]\s+[0-9A-Fa-f]+\s+"
-    r"(\d+)\s+((?:[0-9A-Fa-f]{2}\s+)*[0-9A-Fa-f]{2})(?:\s|$)"
+    r"\s*(\d+\.\d+)\s+CANFD\s+\d+\s+(?:Rx|Tx|TxRq)\s+([0-9A-Fa-f]+)x?\s+(?:\S+\s+)?[01]\s+[01]\s+[0-9A-Fa-f]+\s+"
+    r"(\d+)\s+(.*)"
 )
+STAMPED = re.compile(r"\s*(\d+\.\d+)\s")
+# lines of an ASC file that are no frame with data: its head, events, states of the bus, remote frames, other buses
 BESIDE = re.compile(
-    r"(date|base|internal|begin|end|//|no |\s*\d+\.\d+ (start|\w+ statistic|\d+\s+(statistic|errorframe)))",
+    r"\s*(date|base|internal|begin|end|//|no |\d+\.\d+\s+("
+    r"(?!CANFD\b)[A-Za-z]|\d+\s+(statistic|error|status|overload|j1939)|\d+\s+[0-9A-F]+x?\s+(Rx|Tx|TxRq)\s+r\b))",
     re.IGNORECASE,
 )
 EXPECTED = {
@@ -74,13 +77,19 @@ def _frames(text: str, kind: str) -> tuple[list[Frame], list[Spoilt]]:
     frames: list[Frame] = []
     spoilt: list[Spoilt] = []
     row = 0
-    base = 10 if re.search(r"^base\s+dec", text[:2000], re.MULTILINE) else 16
+    head = text[:2000]
+    base = 10 if re.search(r"^\s*base\s+dec", head, re.MULTILINE | re.IGNORECASE) else 16
+    is_relative = kind == "asc" and bool(re.search(r"timestamps\s+relative", head, re.IGNORECASE))
+    now_s = 0.0
     for number, line in enumerate(text.splitlines(), start=1):
+        if is_relative and (stamp := STAMPED.match(line)):
+            now_s += float(stamp[1])
         if not line.strip() or (kind == "asc" and BESIDE.match(line)):
             continue
         frame = _candump(line) if kind == "candump" else _asc(line, base)
         if frame:
-            frames.append((*frame, row, number))
+            t_s, id_, data = frame
+            frames.append((now_s if is_relative else t_s, id_, data, row, number))
         elif len(spoilt) < MOST_SPOILT:
             spoilt.append(Spoilt("damaged row", row, number, line[:40], EXPECTED[kind]))
         row += 1
@@ -100,15 +109,18 @@ def _candump(line: str) -> tuple[float, int, bytes] | None:
 
 
 def _asc(line: str, base: int) -> tuple[float, int, bytes] | None:
-    if match := ASC_FD.match(line):
-        data = bytes.fromhex(match[4])
-        return float(match[1]), int(match[2], base), data[: int(match[3])]
-    match = ASC.match(line)
-    if not match:
-        return None
+    match = ASC_FD.match(line)
+    n = int(match[3]) if match else 0
+    if match is None:
+        match = ASC.match(line)
+        if match is None:
+            return None
+        n = int(match[3], 16)
+    # bytes have the base of the ids, and numbers that are none follow them
+    cells = (match[4] or "").split()[:n]
     try:
-        data = bytes.fromhex((match[5] or "").replace(" ", ""))
-        return (float(match[1]), int(match[2], base), data) if len(data) >= int(match[4]) else None
+        data = bytes(int(cell, base) for cell in cells if len(cell) == 2 or base == 10)
+        return (float(match[1]), int(match[2], base), data) if len(data) == n else None
     except ValueError:
         return None
 

@@ -23,6 +23,13 @@ BEGINS_COMMENT = ("#", "%", "//", "!", "'")
 SAMPLE = 400  # lines that are looked at
 REMARKS, LONGEST_REMARK = 0.9, 200
 MOST_CONTROLS = 0.02  # of the first bytes of a text
+PAGE_BYTES = 1 << 16
+NO_ASCII = re.compile(rb"[\x80-\xff]+")
+CHINESE = re.compile(rb"(?:[\xb0-\xf7][\xa1-\xfe]){2,}")
+# two letters or more, the first of them with a first byte that is a rare sign in Europe
+JAPANESE = re.compile(
+    rb"[\x81-\x83\x88-\x9f][\x40-\x7e\x80-\xfc](?:[\x81-\x9f\xe0-\xea][\x40-\x7e\x80-\xfc])+"
+)
 CONTROLS = bytes(range(9)) + bytes(range(14, 32))
 
 
@@ -109,8 +116,22 @@ def encoding_of(path: Path, raw: bytes, *, is_whole: bool = True) -> str:
         codecs.getincrementaldecoder("utf-8")().decode(raw, final=is_whole)
     except UnicodeDecodeError:
         # a flipped byte in an English text, or an old code page: their letters stand only in names
-        return "cp1252"
+        return _code_page(raw[:PAGE_BYTES])
     return "utf-8"
+
+
+def _code_page(head: bytes) -> str:
+    # of Japan or China where words of its letters are, in pairs of bytes that no European text has
+    others = NO_ASCII.findall(head)
+    if others and all(CHINESE.fullmatch(word) for word in others):
+        return "gb18030"
+    for match in JAPANESE.finditer(head):
+        try:
+            match[0].decode("cp932")
+        except UnicodeDecodeError:
+            continue
+        return "cp932"
+    return "cp1252"
 
 
 def find_dialect(path: Path, lines: Sequence[str], delimiter: str | None = None) -> Dialect:

@@ -12,7 +12,11 @@ from typing import Any, BinaryIO
 from io_bridge.logs.formats.table import MOST_BYTES, LogError
 from rig_configs.bounded import open_regular
 
-GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+GZIP, ZSTD = (
+    b"\x1f\x8b",
+    (b"\x28\xb5\x2f\xfd", *(bytes((k, 0x2A, 0x4D, 0x18)) for k in range(80, 96))),
+)
+"""First bytes; a file of zstd may begin with a frame that is to be skipped."""
 PIECE = 1 << 20
 EXTRA = {
     "asammdf": ("mdf", "MDF4"),
@@ -76,6 +80,11 @@ def head_of(path: Path, n: int = 4096, most: int | None = None) -> bytes:
         raise LogError(f"{path}: cannot be read: {error.strerror}") from error
 
 
+def packing_of(head: bytes) -> str:
+    """Return how a file is packed by its first bytes: `gz`, `zst`, or ""."""
+    return "gz" if head.startswith(GZIP) else "zst" if head.startswith(ZSTD) else ""
+
+
 def unpacked(path: Path) -> tuple[bytes, str, bool]:
     """Return the bytes of a file behind gzip or zstd, the packing, and whether it ends too early.
 
@@ -105,7 +114,7 @@ class Unpacking:
     def __init__(self, path: Path, most: int | None = None) -> None:
         head = head_of(path, most=most)
         self._path, self._most = path, MOST_BYTES if most is None else most
-        self.packing = "gz" if head[:2] == GZIP else "zst" if head[:4] == ZSTD else ""
+        self.packing = packing_of(head)
         self.is_cut = False
 
     def __iter__(self) -> Iterator[bytes]:

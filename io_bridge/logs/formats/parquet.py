@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from io_bridge.logs.formats.table import (
     Table,
     whole_table,
 )
+from io_bridge.logs.formats.window import Window
 
 MOST_DEPTH = 6
 LOOKED_AT = 50  # words of a column, by which it is known to be of moments
@@ -30,7 +32,45 @@ def read_parquet(path: Path) -> list[Table]:
     file = parquet.ParquetFile(path, memory_map=True)
     if file.metadata.num_rows * file.metadata.num_columns > MOST_CELLS:
         raise LogError(f"parquet: more than {MOST_CELLS} cells")
-    table = file.read()
+    return [_table(types, file.read())]
+
+
+def parquet_parts(path: Path, window: Window) -> Iterator[list[Table]]:
+    """Read the rows of a Parquet file, some at a time."""
+    parquet = extra("pyarrow.parquet", path)
+    arrow = extra("pyarrow", path)
+    file = parquet.ParquetFile(path)
+    groups, before = [], 0
+    for k in range(file.metadata.num_row_groups):
+        n = file.metadata.row_group(k).num_rows
+        if before + n > window.begin:
+            groups.append(k)
+        elif not groups:
+            before += n
+            continue
+        if len(groups) == 1:
+            first = before
+        before += n
+    if not groups:
+        return
+    roots = None
+    if window.columns is not None:
+        # of a structure the whole is read
+        names = file.schema_arrow.names
+        roots = [n for n in names if any(c == n or c.startswith(f"{n}.") for c in window.columns)]
+    at = first
+    for batch in file.iter_batches(
+        window.size, row_groups=groups, columns=roots, use_threads=False
+    ):
+        end = at + batch.num_rows
+        if end > window.begin:
+            batch = batch.slice(max(0, window.begin - at))
+            table = _table(arrow.types, arrow.Table.from_batches([batch]))
+            yield [window.placed(table, max(at, window.begin))]
+        at = end
+
+
+def _table(types: Any, table: Any) -> Table:
     for _ in range(MOST_DEPTH):
         if any(types.is_struct(column.type) for column in table.schema):
             table = table.flatten()
@@ -51,7 +91,7 @@ def read_parquet(path: Path) -> list[Table]:
         if key not in (b"pandas", b"ARROW:schema")
     ]
     numbers, units = stamped(numbers), {**units}
-    return [whole_table("", numbers, units, "parquet", tuple(remarks))]
+    return whole_table("", numbers, units, "parquet", tuple(remarks))
 
 
 def _numbers(types: Any, kind: Any, column: Any) -> tuple[Array, str] | None:

@@ -10,9 +10,12 @@ from pathlib import Path
 from io_bridge.logs.formats.dialect import BARE_HEXADECIMAL, NO_NUMBER, Dialect, find_dialect
 from io_bridge.logs.formats.labelled import (
     are_enclosed,
+    are_monitored,
     labels_of,
+    with_monitor,
     without_brackets,
     without_labels,
+    without_monitor,
 )
 
 SAMPLE = 400
@@ -34,20 +37,27 @@ class Prepared:
         Columns of hexadecimal numbers without a mark, and their digits.
     delimiter : str
         Of the cells.
+    monitored : int
+        Cells of a line behind the time that a serial monitor wrote before it; 0: there is no such time.
     """
 
     encloses: bool = False
     labels: tuple[str, ...] = ()
     widths: dict[int, int] | None = None
     delimiter: str = ","
+    monitored: int = 0
 
     @property
     def is_needed(self) -> bool:
         """True: lines are not plain as they are."""
-        return bool(self.encloses or self.labels or self.widths)
+        return bool(self.encloses or self.labels or self.widths or self.monitored)
 
     def lines(self, lines: Sequence[str]) -> list[str]:
         """Return lines that are plain."""
+        if self.monitored:
+            inner, stamps = without_monitor(lines)
+            plain = replace(self, monitored=0).lines(inner)
+            return with_monitor(plain, stamps, self.delimiter, self.monitored)
         found = without_brackets(lines) if self.encloses else list(lines)
         found = without_labels(found, self.labels) if self.labels else found
         return [self._marked(line, self.widths) for line in found] if self.widths else found
@@ -70,6 +80,10 @@ def prepared(path: Path, lines: Sequence[str], delimiter: str | None) -> tuple[P
     LogError
         No delimiter makes rows of numbers of them.
     """
+    if are_monitored(lines):
+        way, dialect = prepared(path, without_monitor(lines)[0], delimiter)
+        n = dialect.n_columns
+        return replace(way, monitored=n), replace(dialect, n_columns=n + 1)
     way = Prepared(encloses=are_enclosed(lines))
     lines = way.lines(lines)
     way = replace(way, labels=labels_of(lines))

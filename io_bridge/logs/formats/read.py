@@ -7,7 +7,7 @@ from pathlib import Path
 
 from io_bridge.logs.formats.can_lines import read_can
 from io_bridge.logs.formats.fence import read_fenced
-from io_bridge.logs.formats.opened import GZIP, ZSTD, head_of, unpacked
+from io_bridge.logs.formats.opened import head_of, packing_of, unpacked
 from io_bridge.logs.formats.own_record import read_own_record
 from io_bridge.logs.formats.table import LogError, Table
 from io_bridge.logs.formats.text import read_text
@@ -59,15 +59,14 @@ def read_tables(path: Path, delimiter: str | None = None, dbc: Path | None = Non
         One line: the file, the byte or row, and what was expected there.
     """
     head = head_of(path)
-    is_packed = head[:2] == GZIP or head[:4] == ZSTD
-    kind = "" if is_packed else format_of(head)
+    kind = "" if packing_of(head) else format_of(head)
     if kind == "own record":
         return [read_own_record(path)]
     if kind in ("mdf", "mcap", "parquet", "hdf5", "mat"):
         return read_fenced(path, kind)
     raw, packing, is_cut = unpacked(path)
-    if is_packed:
-        kind = format_of(raw[:4096])
+    if packing:
+        kind = packing_of(raw) or format_of(raw[:4096])
         if kind not in ("text", "candump", "asc"):
             raise LogError(f"{path}: {kind} inside of {packing}: unpack it first")
     if kind in ("candump", "asc"):

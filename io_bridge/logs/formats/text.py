@@ -11,6 +11,7 @@ import msgspec
 
 from io_bridge.logs.formats.dialect import encoding_of
 from io_bridge.logs.formats.header import Layout, find_layout
+from io_bridge.logs.formats.labelled import MONITOR_NAME
 from io_bridge.logs.formats.prepared import Prepared, prepared
 from io_bridge.logs.formats.table import (
     MOST_COLUMNS,
@@ -126,6 +127,8 @@ class TextTables:
             raise LogError(f"{path}: {dialect.n_columns} columns, at most {MOST_COLUMNS} are read")
         self._layout = find_layout(dialect, lines)
         labels = self._prepared.labels
+        if labels and self._prepared.monitored:
+            labels = (MONITOR_NAME, *labels)
         if labels and len(labels) == dialect.n_columns:
             self._layout = replace(self._layout, names=labels, units=None, header=-1)
         self._names = unique_names(list(self._layout.names or [""] * dialect.n_columns))

@@ -164,7 +164,7 @@ def inner_of(encoding: str, head: bytes) -> str:
 
 def as_lines(raw: bytes, inner: str) -> bytes:
     """Return a piece of a text, which ends where a line does, with line feeds and in bytes that begin as ASCII."""
-    if inner.startswith("utf-16"):
+    if inner not in ("utf-8", "cp1252"):
         raw = raw.decode(inner, errors="replace").encode(errors="replace")
     if b"\r" in raw:
         raw = raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n")

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from io_bridge.logs.formats.stamps import STAMP, seconds_of_all
 from io_bridge.logs.formats.table import Table
 from io_bridge.logs.guess.names import (
+    ANGLE,
+    ANGLE_UNITS,
     COUNTER,
     HERTZ,
     NUMBERED,
@@ -48,6 +50,7 @@ CLOCKS_HZ = (
     1e8, 1e7, 1e6, 1e5, 1e4, 1e3, 32_768.0, 1e9,
 )  # fmt: skip
 NICE = (1.0, 1.25, 2.0, 2.5, 4.0, 5.0, 8.0, 10.0)
+OF_ANGLE, NAMED_ANGLE = 4.0, 4  # points; of an angle's name
 LEAST_STEP = 1e-100  # of damaged stamps: they may step by a subnormal number, or go back as far as they go on
 
 
@@ -107,6 +110,10 @@ def guess_clock(table: Table, period_s: float | None = None) -> ClockGuess:
         stated = unit_in(name, table.units.get(name, ""), TIME_UNITS)
         score = 2.0 * named + 1.5 * bool(stated) + (1.0 if place == 0 else 0.0) + 0.5 * is_text
         score += 1.0 * _is_epoch(values) - 1.0 * (not named and not stated and _counts_rows(values))
+        # a coarse clock, as that of a serial monitor, says less
+        score -= 2.0 * float(np.mean(np.diff(values) == 0.0))
+        if not named and not stated and _is_angle(name, table.units.get(name, "")):
+            score -= OF_ANGLE  # a wheel that turns evenly rises as a clock does
         scored.append((score, name, values, is_text))
     best = max(scored, key=lambda one: one[0], default=None)
     if best is None or best[0] < 1.0:
@@ -129,6 +136,12 @@ def guess_clock(table: Table, period_s: float | None = None) -> ClockGuess:
         )
     keys, unit, doubt = _unit(name, table.units.get(name, ""), values, table.remarks)
     return ClockGuess({"column": name, **keys}, (chosen, unit), doubt)
+
+
+def _is_angle(name: str, unit: str) -> bool:
+    lower = name.lower()
+    is_named = any(points >= NAMED_ANGLE and pattern.search(lower) for points, pattern in ANGLE)
+    return not COUNTER.search(lower) and (is_named or bool(unit_in(name, unit, ANGLE_UNITS)))
 
 
 def _is_epoch(values: Array) -> bool:

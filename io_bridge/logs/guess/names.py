@@ -7,23 +7,30 @@ from collections.abc import Iterable
 
 TIME = re.compile(
     r"(^|[^a-z])(t|ts|time|timestamp|timestamps|stamp|zeit|datum|date|datetime|temps|tiempo|tempo|vrijeme|clock|uhrzeit|ticks?|epoch|"
-    r"realtime_counter|seconds?|sec|millis|micros|log_time|publish_time)([^a-z]|$)"
+    r"realtime_counter|seconds?|sec|millis|micros|log_time|publish_time)([^a-z]|$)|時間|時刻|时间"
 )
 ANGLE = (
     (6, re.compile(
-        r"steer\w*[ _-]*(wheel[ _-]*)?(angle|pos|enc)|lenk\w*winkel|steering|wheel[ _-]*(angle|enc)|handwheel"
+        r"steer\w*[ _-]*(wheel[ _-]*)?(angle|pos|enc)|lenk\w*winkel|steering|wheel[ _-]*(angle|enc)|handwheel|"
+        r"angle[ _-]*(du[ _-]*)?volant|操舵角|舵角|ハンドル角|方向盘转角|转向角"
     )),
-    (5, re.compile(r"encoder|(^|[^a-z])enc([^a-z]|$)|counts?([^a-z]|$)|(^|[^a-z])cnt")),
-    (4, re.compile(r"angle|winkel|angolo|[aá]ngulo|(^|[^a-z])(kut|theta|phi|alpha)([^a-z]|$)|rotation")),
+    (5, re.compile(
+        r"encoder|codeur|drehgeber|エンコーダ|编码器|(^|[^a-z])enc([^a-z]|$)|counts?([^a-z]|$)|(^|[^a-z])cnt"
+    )),
+    (4, re.compile(
+        r"angle|winkel|角度|回転角|转角|angolo|[aá]ngulo|(^|[^a-z])(kut|theta|phi|alpha)([^a-z]|$)|rotation"
+    )),
     (3, re.compile(r"(^|[^a-z])(pos|position|rotary|resolver|rotor|shaft)([^a-z]|$)|posit")),
     (2, re.compile(r"(^|[^a-z])(deg|rad|wheel|volant|volante|lenkrad|raw|value|wert)([^a-z]|$)|°")),
 )  # fmt: skip
 NOT_ANGLE = re.compile(
-    r"torque|trq|moment|couple|speed|rate|veloc|(^|[^a-z])vel([^a-z]|$)|omega|rpm|current|strom|temp|volt|acc|force|"
+    r"torque|trq|トルク|扭矩|转矩|moment|couple|speed|rate|veloc|(^|[^a-z])vel([^a-z]|$)|omega|rpm|current|strom|temp|volt|vbat|batt|spannung|電圧|acc|force|"
     r"kraft|status|flag|error|(^|[^a-z])(id|nm|crc|checksum|seq|index|sample|row|override)([^a-z]|$)|rear|command|"
     r"target|setpoint|rad_s|rad/s|degps|deg/s|mps|km/?h|brake|gas|throttle|yaw|pitch|roll|eps"
 )  # fmt: skip
-TORQUE = re.compile(r"torque|trq|drehmoment|(^|[^a-z])(moment|couple|coppia|par|nm)([^a-z]|$)")
+TORQUE = re.compile(
+    r"torque|trq|drehmoment|lenkmoment|トルク|扭矩|转矩|(^|[^a-z])(moment|couple|coppia|par|nm)([^a-z]|$)"
+)
 NOT_TORQUE = re.compile(r"target|enable|limit|status|max|min|rate")
 COUNTER = re.compile(r"tick|counter|cyc|clock")
 NUMBERED = re.compile(r"^(index|idx|sample|samples|row|nr|no|n|#|zeile|frame|seq)$")

@@ -1,6 +1,8 @@
 """A log read part by part is the log read as a whole: samples, faults, ticks; across seams too."""
 
 import gzip
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from io_bridge.logs.reader import LogError, read_log
 from io_bridge.logs.schedule import Ticks, schedule
 from io_bridge.recording.record import RecordWriter
 from rig_configs.log_schema import parse_mapping
+from rigloop.logs.check import check_log
 from rigloop.replay.place import packed, unpacked
 
 MAPPING = parse_mapping(
@@ -168,3 +171,32 @@ def test_parts_go_on_from_any_place(tmp_path, name):
             assert np.array_equal(one.row, other.row)
         assert list(map(str, again.findings)) == list(map(str, whole.findings))
         assert (again.n_rows, again.duration_s) == (whole.n_rows, whole.duration_s)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["parquet", "hdf5", "mat73", "mdf"])
+def test_binary_log_in_parts_is_that_of_the_whole_and_goes_on_from_a_place(tmp_path, form):
+    sys.path.insert(0, str(Path(__file__).parents[4] / "benchmarks" / "logs"))
+    from intake.files import write
+    from intake.planted import make
+
+    pytest.importorskip({"parquet": "pyarrow", "mdf": "asammdf"}.get(form, "h5py"))
+    log = next(o for o in (make(s, clean=True) for s in range(50)) if o.angle_unit == "deg")
+    path = write(log, tmp_path, np.random.default_rng(0), form)
+    _, mapping = check_log(path)
+    whole = read_log(path, mapping)
+    parts = LogParts(path, mapping, 1000)
+    found, places = [], []
+    for part in parts:
+        found.append(part)
+        places.append(parts.place)
+    assert len(found) > 2
+    np.testing.assert_array_equal(
+        np.concatenate([p.position_count for p in found]), whole.position_count
+    )
+    np.testing.assert_allclose(np.concatenate([p.t_s for p in found]), whole.t_s, atol=1e-9)
+    np.testing.assert_array_equal(np.concatenate([p.row for p in found]), whole.row)
+    again = [*LogParts.again(path, places[0])]
+    np.testing.assert_array_equal(
+        np.concatenate([p.t_s for p in again]), np.concatenate([p.t_s for p in found[1:]])
+    )

@@ -136,3 +136,33 @@ def test_a_column_of_words_is_read_beside_the_numbers(tmp_path):
     found, _ = check_log(path)
     assert (found.rows, found.faults) == (2000, [])
     assert found.mapping["angle"]["column"] == "enc_count"
+
+
+def test_long_log_that_is_read_in_parts_has_the_same_faults_and_figures(tmp_path, monkeypatch):
+    from io_bridge.logs import parts, sources
+    from rigloop.logs import seen
+
+    counts = np.rint(5000 + 3000 * np.sin(5e-3 * np.arange(9000))).astype(int)
+    counts[2500] += 900
+    counts[4000:4030] = 0
+    counts[7000:] += 700
+    stamp = np.arange(9000) * 1e-3
+    stamp[5000:] += 0.05
+    path = write(tmp_path, counts, stamp)
+    whole, mapping = check_log(path)
+    monkeypatch.setattr(sources, "LONG_BYTES", 1000)
+    monkeypatch.setattr(parts, "PART", 2000)
+    monkeypatch.setattr(seen, "HEAD_ROWS", 3000)
+    told = []
+    long, same = check_log(path, told=lambda rows, seconds: told.append((rows, seconds)))
+    assert [(f.kind, f.row, f.last_row, f.action) for f in long.faults] == [
+        (f.kind, f.row, f.last_row, f.action) for f in whole.faults
+    ]
+    assert [f.time_s for f in long.faults] == pytest.approx([f.time_s for f in whole.faults])
+    for name in ("good", "rows", "samples", "counts", "mapping"):
+        assert getattr(long, name) == getattr(whole, name)
+    assert (*long.range_rad, long.duration_s, long.rate_hz) == pytest.approx(
+        (*whole.range_rad, whole.duration_s, whole.rate_hz)
+    )
+    assert same == mapping
+    assert told[-1][0] == 9000

@@ -70,6 +70,34 @@ def test_spikes_of_several_samples_and_side_by_side():
     assert found(raw) == [("spike", 500, 502), ("spike", 1000, 1000), ("spike", 1004, 1004)]
 
 
+@pytest.mark.parametrize(
+    "burst", [(5120, 465, -11_544, -8939), (3364, -2250, 3260, -1982, 2943), (-400, 421, 1602, 656)]
+)
+@pytest.mark.parametrize("is_moving", [False, True])
+def test_burst_of_wild_samples_is_one_spike_and_the_wheel_before_it_is_not_stuck(burst, is_moving):
+    t = times()
+    raw = 40_000.0 + 20_000 * np.where(is_moving | (t > 2.0), np.sin(4.0 * (t - 2.0)), 0.0)
+    raw = np.floor(raw)
+    raw[1000 : 1000 + len(burst)] += burst
+    assert found(raw, span=0) == [("spike", 1000, 999 + len(burst))]
+
+
+@pytest.mark.parametrize("wild", [2.0**32 - 1.0, -98_562_079.0])
+def test_wild_value_far_from_a_slow_wheel_is_no_quantum_of_it(wild):
+    raw = 1500.0 + np.floor(70.0 * np.sin(2.0 * times()))
+    raw[1000] = wild
+    raw[2000:2003] = wild
+    kind = "all ones" if wild > 0.0 else "spike"
+    assert found(raw, span=0) == [(kind, 1000, 1000), (kind, 2000, 2002)]
+
+
+def test_ones_on_a_wheel_that_was_reset_to_zero_and_rests_there():
+    raw = 7868.0 + np.floor(600 * np.sin(4.0 * np.maximum(times() - 2.0, 0.0)))
+    raw[466:] -= 7868.0
+    raw[906:940] = 65_535.0
+    assert found(raw, span=0) == [("reset to zero", 466, 466), ("all ones", 906, 939)]
+
+
 def test_resets_to_zero_are_each_found_and_are_no_gaps():
     raw = np.floor((5.0 + 3.0 * times()) * SPAN / TURN)
     at = range(200, 2900, 150)

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from io_bridge.logs.faults.steps import BESIDE, CHUNK, in_order, measure_steps
+from io_bridge.logs.faults.steps import BESIDE, CHUNK, find_grid, in_order, measure_steps
 
 
 def test_the_network_sorts():
@@ -22,3 +22,14 @@ def test_what_is_expected_of_a_step_is_the_middle_of_those_beside_it(n):
     for i in {*range(min(n - 1, 12)), *range(max(0, n - 13), n - 1), n // 2 - 1}:
         beside = [*size[max(0, i - BESIDE) : i], *size[i + 1 : i + 1 + BESIDE]]
         assert steps.expected[i] == np.median(beside)
+
+
+@pytest.mark.parametrize("count", [1 / 8192, 360 / 4096, 2 * np.pi / 65_536, 0.0219726])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_grid_of_counts_with_a_scale_is_found(count, kind):
+    angle = np.rint(400.0 * np.sin(np.linspace(0.0, 9.0, 3000)) + 7000.0) * count
+    assert find_grid(angle.astype(kind).astype(float)) == pytest.approx(count, rel=1e-5)
+
+
+def test_noise_is_on_no_grid():
+    assert find_grid(np.random.default_rng(3).normal(size=5000)) == 0.0

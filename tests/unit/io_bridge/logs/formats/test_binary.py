@@ -83,6 +83,49 @@ def test_frames_of_can_fd_in_an_asc_log():
     assert (frame[:3], spoilt) == ((0.01, 0x181, b"\x01\x02\x03\x0a"), [])
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+def test_asc_log_comes_back_equal_in_either_base(tmp_path, log, seed):
+    from intake.files import write
+
+    from io_bridge.logs.formats.read import read_tables
+
+    pytest.importorskip("cantools")
+    path = write(log, tmp_path, np.random.default_rng(seed), "asc")
+    (table,) = read_tables(path, dbc=path.with_suffix(".dbc"))
+    assert not table.spoilt
+    np.testing.assert_allclose(table.numbers["STEER_ANGLE"], log.value, atol=1e-4)
+
+
+def test_relative_stamps_of_an_asc_log_add_up_and_events_are_no_damaged_rows():
+    from io_bridge.logs.formats.can_lines import _frames
+
+    lines = [
+        "base hex timestamps relative",
+        "0.5 1 25 Rx d 1 0a",
+        "0.25 CAN 1 Status:chip status error active",
+        "0.25 1 25 Rx r",
+        "0.5 1 Statistic: D 1 R 0",
+        "0.5 SV: 2 0 1 ::wheel = 3",
+        "1.0 1 25 Rx d 1 0b",
+        "1.0 1 25 Rx d 2 0b",
+    ]
+    frames, spoilt = _frames("\n".join(lines), "asc")
+    assert [frame[:3] for frame in frames] == [(0.5, 0x25, b"\x0a"), (3.0, 0x25, b"\x0b")]
+    assert [one.line for one in spoilt] == [8]
+
+
+def test_packed_log_in_a_packed_log_is_refused_by_name(tmp_path):
+    import gzip
+
+    from io_bridge.logs.formats.read import read_tables
+    from io_bridge.logs.formats.table import LogError
+
+    path = tmp_path / "log.csv.gz.gz"
+    path.write_bytes(gzip.compress(gzip.compress(b"t,angle\n0,1\n")))
+    with pytest.raises(LogError, match="gz inside of gz: unpack it first"):
+        read_tables(path)
+
+
 def test_lists_and_stamps_of_json_messages_are_columns(tmp_path):
     import json
 

@@ -9,6 +9,7 @@ import pytest
 from io_bridge.logs.formats import table as limits
 from io_bridge.logs.formats.read import read_tables
 from io_bridge.logs.formats.table import LogError
+from io_bridge.logs.formats.text import read_text
 
 ROWS = [(f"{0.01 * i:.2f}", f"{i}", f"{0.5 * i:.1f}") for i in range(40)]
 
@@ -190,3 +191,27 @@ def test_lines_of_a_header_that_begin_with_what_they_are(tmp_path):
     table = read(tmp_path, head + joined(";", rows, ""))
     assert list(table.numbers) == ["Name", "Axis.Pos", "Name (2)", "Axis.Torque"]
     assert (table.units["Axis.Pos"], table.units["Axis.Torque"]) == ("deg", "Nm")
+
+
+MONITORED = "".join(f"09:08:07.{k // 4:03d} -> {250 * k},{300 + k % 9}\n" for k in range(400))
+
+
+@pytest.mark.parametrize(
+    ("head", "name"), [("", "column_2"), ("micros,enc\n", "micros"), ("09:08:06.9 -> micros,enc\n", "micros")]
+)  # fmt: skip
+def test_time_before_each_line_of_a_serial_monitor_is_a_column(tmp_path, head, name):
+    table = read_text(tmp_path / "a.csv", (head + MONITORED).encode())
+    np.testing.assert_array_equal(table.numbers[name], 250.0 * np.arange(400))
+    assert len(table.columns) == 3
+    assert not table.spoilt
+
+
+@pytest.mark.parametrize(
+    ("names", "page"),
+    [("時間,操舵角,トルク", "cp932"), ("时间,转角,扭矩", "gb18030"), ("Zeit,Größe °,Übermaß", "cp1252"),
+     ("temps,référence élevée,l\u2019angle “été”", "cp1252"), ("Zähler,äöüß,µ²", "cp1252")],
+)  # fmt: skip
+def test_names_in_old_code_pages(tmp_path, names, page):
+    rows = "".join(f"{0.01 * k:.2f},{k},{k % 7}\n" for k in range(99))
+    table = read_text(tmp_path / "a.csv", f"{names}\n{rows}".encode(page))
+    assert table.columns == tuple(names.split(","))

@@ -28,6 +28,14 @@ def test_unit_of_time_by_its_rate(scale, unit):
     assert (mapping.time.column, mapping.time.unit) == ("clock", unit)
 
 
+@pytest.mark.parametrize("name", ["enc (cnt)", "Lenkradwinkel [°]", "steering_deg"])
+def test_wheel_that_turns_evenly_is_no_clock(name):
+    torque = np.sin(40.0 * T)
+    found = guess(remarks=("Sample rate: 500 Hz",), **{name: np.floor(8e4 * T), "tau (Nm)": torque})
+    assert (found.mapping.time.unit, found.mapping.time.period_s) == ("rows", 0.002)
+    assert found.mapping.angle.column == name
+
+
 def test_stamps_that_step_by_a_subnormal_number_end_no_guess():
     assert guess(t_s=1e-320 * np.arange(2000), angle_deg=np.round(30 * SWING, 2)).mapping.time
 
