@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -148,7 +148,7 @@ def parse(text: str, file: str) -> Mechanism:
     return Mechanism(stem, system, tuple(made), hashlib.sha256(text.encode()).hexdigest())
 
 
-def _contradicted(system: System, qd: Sequence[float]) -> dict[str, tuple[float, float]]:
+def _contradicted(system: System, qd: Iterable[float]) -> dict[str, tuple[float, float]]:
     """Rates of the file that the constraints do not allow, with what is left of each."""
     given = [c.initial_rate for c in system.coordinates]
     least = KEPT_RATE * max(map(abs, given), default=0.0)
