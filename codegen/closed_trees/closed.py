@@ -75,7 +75,7 @@ def closed_tree(
     """
     source = mechanism.system
     motion = topology(source)
-    mistakes = [*nameless_masses(source), *_left_closed(motion)]
+    mistakes = [*nameless_masses(source), *left_closed(motion)]
     if mistakes:
         raise MechanismError(mistakes)
     keep_guided(motion)
@@ -127,8 +127,8 @@ def _shown_rows(mechanism: Mechanism) -> set[int]:
     return {int(name.removeprefix(ROW)) for name in names if name.startswith(ROW)}
 
 
-def _left_closed(motion: Motion) -> Iterator[Mistake]:
-    """Loops that the cuts of the user leave."""
+def left_closed(motion: Motion) -> Iterator[Mistake]:
+    """Loops that the `cuts` of a mechanism file leave, each as a mistake of the element that closes it."""
     tree = motion.tree
     if not tree.system.cuts:
         return

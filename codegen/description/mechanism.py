@@ -5,28 +5,28 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from pydantic import ValidationError
-
 from codegen.description import outputs
+from codegen.description.element_table import add_element
 from codegen.description.outputs import Output
 from codegen.description.repeat import expanded, reported_once
-from codegen.elements import LAST_STAGE, NAMING, in_order, registry, stage
+from codegen.elements import NAMING, in_order, registry, stage
 from codegen.pose.assembly import assemble
 from codegen.pose.built import require_mass
 from codegen.system.arithmetic import NOT_SI, ArithmeticMistake, Value, evaluate
-from codegen.system.fields import Entry
 from codegen.system.system import System
 from rig_configs.bounded import MOST_MECHANISM_BYTES, UnreadableError, parse_toml, read_text
 from rig_configs.mistakes import ConfigError, Mistake, near
 from rig_configs.names import REMEDY_NAME, file_name_problem, name_problem
 
 MECHANISMS = Path(__file__).parents[2] / "rig_configs" / "mechanisms"
+FORCES = "codegen.elements.loads"
+KEPT_RATE = 1e-6  # of the largest rate: a rate that differs by more is another one
+WITH_MASS = ("motor",)  # among the forces
 UNIT_SUFFIX = {"rad": ("rad", "rad_s", "rad_s2"), "m": ("m", "m_s", "m_s2")}
 TOP_KEYS = ("name", "gravity_m_s2", "cuts", "parameters", "outputs", "repeat")
 
@@ -134,16 +134,37 @@ def parse(text: str, file: str) -> Mechanism:
     system = System(file, {}, (0.0, 0.0, 0.0))
     stem = Path(file).stem
     made = _read(document, system, stem)
-    if all(mistake.key.startswith("outputs") for mistake in system.mistakes):
+    if all(_moves_nothing(mistake) for mistake in system.mistakes):
+        known = len(system.mistakes)
         found = assemble(system, system.mistakes.append)
         names = [c.name for c in system.coordinates]
+        system.contradicted = _contradicted(system, found.qd)
         q, qd = (dict(zip(names, map(float, x), strict=True)) for x in (found.q, found.qd))
         system.restart(q, qd)
-    if not system.mistakes:
-        require_mass(system)
+        if len(system.mistakes) == known:
+            require_mass(system)
     if system.mistakes:
         raise MechanismError(system.mistakes)
     return Mechanism(stem, system, tuple(made), hashlib.sha256(text.encode()).hexdigest())
+
+
+def _contradicted(system: System, qd: Iterable[float]) -> dict[str, tuple[float, float]]:
+    """Rates of the file that the constraints do not allow, with what is left of each."""
+    given = [c.initial_rate for c in system.coordinates]
+    least = KEPT_RATE * max(map(abs, given), default=0.0)
+    return {
+        c.name: (rate, float(made))
+        for c, rate, made in zip(system.coordinates, given, qd, strict=True)
+        if rate != 0.0 and abs(made - rate) > least
+    }
+
+
+def _moves_nothing(mistake: Mistake) -> bool:
+    """Return whether coordinates, rows and masses are complete in spite of a mistake: an output, a cut, a force."""
+    table = mistake.key.partition(".")[0]
+    element = registry().get(table)
+    is_force = element is not None and element.__package__ == FORCES
+    return table in ("outputs", "cuts") or (is_force and table not in WITH_MASS)
 
 
 def ports(mechanism: Mechanism) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -191,7 +212,7 @@ def _read(document: dict[str, Any], system: System, stem: str) -> list[Output]:
                 system.at = (table, name)
                 system.mistake("", None, f"the name is used in {taken[name]}", "rename one")
             taken[name] = table
-        _element(elements[table], table, name, raw, system)
+        add_element(elements[table], table, name, raw, system)
     if not system.coordinates and not system.mistakes:
         system.at = ()
         system.mistake("file", None, "has no coordinates", "add a point, angle or distance")
@@ -259,45 +280,3 @@ def _parameter(raw: Any, names: Mapping[str, Value]) -> Value:
             x, y, z = numbers
             return (x, y, z)
     raise ArithmeticMistake("is neither number, text nor three numbers")
-
-
-def _element(element: ModuleType, table: str, name: str, raw: Any, system: System) -> None:
-    before = len(system.mistakes)
-    _add(element, table, name, raw, system)
-    if len(system.mistakes) > before:  # tables that build on it are excused
-        system.failed.add(f"{table}.{name}")
-        if stage(element) < LAST_STAGE:
-            system.failed.add(name)
-
-
-def _add(element: ModuleType, table: str, name: str, raw: Any, system: System) -> None:
-    system.at = (table, name)
-    problem = name_problem(name)
-    if problem:
-        system.mistake("", None, problem, REMEDY_NAME)
-        return
-    try:
-        entry: Entry = element.Entry.model_validate(raw)
-    except ValidationError as error:
-        for detail in error.errors():
-            _schema_mistake(detail, element.Entry, system)
-        return
-    element.add(entry, name, system)
-
-
-def _schema_mistake(detail: Any, entry: type[Entry], system: System) -> None:
-    key = str(detail["loc"][0]) if detail["loc"] else ""
-    known = list(entry.model_fields)
-    if any(m.key == ".".join([*system.at, key]) for m in system.mistakes):
-        return  # one mistake a key: a union reports each of its members
-    if detail["type"] == "extra_forbidden":
-        system.mistake(key, detail["input"], "unknown key", near(key, known))
-    elif detail["type"] == "missing" and len(detail["loc"]) > 1:
-        # of a row of numbers that is there
-        remedy = "give more; docs/models/mechanisms.md says how many"
-        system.mistake(key, detail["input"], "has too few values", remedy)
-    elif detail["type"] == "missing":
-        system.mistake(key, None, "is missing", "add it")
-    else:
-        problem = detail["msg"][0].lower() + detail["msg"][1:]
-        system.mistake(key, detail["input"], problem, f"keys of this table: {', '.join(known)}")

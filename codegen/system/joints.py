@@ -37,6 +37,7 @@ class Joint:
 
     def __init__(self, entry: Entry, system: System) -> None:
         self.system = system
+        self._known = len(system.mistakes)
         self.first, self.second = (system.body("bodies", name) for name in entry.bodies)
         self.at = system.vector("point_m", entry.point_m)
         self._names = entry.bodies
@@ -50,7 +51,10 @@ class Joint:
         try:
             return body.direction(self.system.graph, direction)
         except ValueError as error:
-            self.system.mistake("bodies", None, f"the joint's axis {error}", "add a vector to it")
+            if len(self.system.mistakes) == self._known:  # else it may be no axis of the file
+                name = self._names[0] if body is self.first else self._names[1]
+                problem = f"the joint's axis {error}"
+                self.system.mistake("bodies", name, problem, "add a vector to that body")
             return direction
 
     def gap(self) -> Vector:

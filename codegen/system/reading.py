@@ -51,7 +51,9 @@ class Reading:
     def mistake(self, key: str, value: object, problem: str, remedy: str) -> None:
         path = ".".join([*self.at, key]) if key else ".".join(self.at)
         given = {} if value is None else {"value": value}
-        self.mistakes.append(Mistake(self.file, path, problem, remedy, **given))
+        made = Mistake(self.file, path, problem, remedy, **given)
+        if made not in self.mistakes:  # an element may read a name twice
+            self.mistakes.append(made)
 
     def number(self, key: str, value: Number) -> float:
         """A constant of the mechanism, from a number or arithmetic text."""
@@ -103,7 +105,9 @@ class Reading:
         """A point for one that failed; no two of them in one place, so that nothing else fails."""
         axes = [self.graph.var(f"unknown {name} {axis}") for axis in "xyz"]
         for k, axis in enumerate(axes):
-            self._at_start.setdefault(axis.name, math.sin(1.0 + k + len(self._at_start)))
+            # squares: sines of a row of angles would lie in a plane
+            place = math.sin((1.0 + k + len(self._at_start)) ** 2)
+            self._at_start.setdefault(axis.name, place)
         return (axes[0], axes[1], axes[2])
 
     def direction(self, key: str, value: VectorValue) -> Vector:

@@ -52,6 +52,8 @@ class System(Reading):
     held: list[Held] = field(default_factory=list)
     rods: dict[str, tuple[Vector, Vector]] = field(default_factory=dict)  # lines of constant length
     cuts: tuple[str, ...] = ()  # elements that a tree is to cut, as row labels name them
+    # rates of the file that the rows do not allow, and what is left of them, by coordinate
+    contradicted: dict[str, tuple[float, float]] = field(default_factory=dict)
     longer: list[LongRow] = field(default_factory=list)  # rows that are not written out
     joints: dict[str, JointPlace] = field(default_factory=dict)  # by table/name
     flexible: dict[str, Any] = field(

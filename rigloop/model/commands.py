@@ -78,39 +78,31 @@ def show(
 @app.command(epilog="Example: `rigloop model check my_mechanism.toml`")
 def check(mechanism: MechanismArgument, json: JsonOption = False) -> None:
     """Check a mechanism file: names, keys, units, assembly, redundancy. Compiles nothing."""
-    from codegen.description.mechanism import find, load
-    from codegen.description.plausible import doubts
-    from codegen.pose.assembly import assemble
+    from rigloop.model.checked import checked
 
     with errors_as_lines(json):
-        path = find(mechanism)
-        found = load(path)
-        assembled = assemble(found)  # type: ignore[arg-type]
-        doubted = doubts(found, path)
-    redundant = [str(row) for row in assembled.redundant]
+        found = checked(mechanism)
     if json:
         print_json(
             {
-                "mechanism": found.name,
-                "sha256": found.sha256,
-                "dof": assembled.dof,
-                "is_singular": assembled.is_singular,
-                "redundant": redundant,
-                "doubts": doubted,
+                "mechanism": found.mechanism.name,
+                "sha256": found.mechanism.sha256,
+                "dof": found.dof,
+                "is_singular": found.is_singular,
+                "redundant": found.redundant,
+                "doubts": found.doubts,
                 "mistakes": [],
             }
         )
         return
     console = Screen()
-    freedoms = "1 freedom" if assembled.dof == 1 else f"{assembled.dof} freedoms"
+    freedoms = "1 freedom" if found.dof == 1 else f"{found.dof} freedoms"
     console.print(
-        f"[green]good[/]  {escape(str(path))}: {freedoms}", soft_wrap=True, highlight=False
+        f"[green]good[/]  {escape(str(found.path))}: {freedoms}", soft_wrap=True, highlight=False
     )
-    for words in doubted:
+    for words in (*found.doubts, *found.redundant):
         remark(words, console)
-    for row in redundant:
-        remark(row, console)
-    if assembled.is_singular:
+    if found.is_singular:
         remark("the pose is singular", console)
 
 

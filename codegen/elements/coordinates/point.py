@@ -26,4 +26,8 @@ def add(entry: Entry, name: str, system: System) -> None:
             components.append(system.coordinate(f"{name}_{axis}", "m", start, rate).q)
         else:
             components.append(system.graph.const(start))
+            if rate != 0.0:
+                remedy = f"add {axis} to `moves`, or leave that part out"
+                problem = f"has a part along {axis}, where the point does not move"
+                system.mistake("velocity_m_s", list(velocity), problem, remedy)
     system.points[name] = (components[0], components[1], components[2])

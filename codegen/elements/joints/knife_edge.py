@@ -26,6 +26,7 @@ def add(entry: Entry, name: str, system: System) -> None:
     known = len(system.mistakes)
     edge = system.unit("edge", entry.edge)
     normal = system.unit("normal", entry.normal)
+    at = system.on_body("point_m", entry.body, entry.point_m, is_point=True)
     if len(system.mistakes) > known:
         return
     if abs(dot(edge, normal)) > ALONG:
@@ -33,7 +34,6 @@ def add(entry: Entry, name: str, system: System) -> None:
         return
     side = cross(normal, edge)
     side = times(1.0 / dot(side, side) ** 0.5, side)
-    at = system.on_body("point_m", entry.body, entry.point_m, is_point=True)
     across = system.on_body("edge", entry.body, side, is_point=False)
     if len(system.mistakes) > known:
         return

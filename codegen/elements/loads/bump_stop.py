@@ -41,14 +41,11 @@ def add(entry: Entry, name: str, system: System) -> None:
             remedy = f"give it for an {kind}" if kind == "angle" else f"give it for a {kind}"
             system.mistake(key, getattr(entry, key), "has the other unit", remedy)
     coordinate = system.scalar(kind, getattr(entry, kind), unit)
+    known = len(system.mistakes)
     limits = {key: getattr(entry, f"{key}_{unit}") for key in ("lower", "upper")}
     if limits["lower"] is None is limits["upper"]:
         remedy = f"give `lower_{unit}`, `upper_{unit}` or both"
         system.mistake("", None, "has no limit", remedy)
-        return
-    if getattr(entry, stiffness_key) is None:
-        system.mistake(stiffness_key, None, "is missing", "add it")
-        return
     places = {
         key: system.number(f"{key}_{unit}", value)
         for key, value in limits.items()
@@ -57,13 +54,17 @@ def add(entry: Entry, name: str, system: System) -> None:
     if len(places) == 2 and places["lower"] >= places["upper"]:
         problem = f"is not below upper_{unit} = {places['upper']:g}"
         system.mistake(f"lower_{unit}", places["lower"], problem, "exchange them")
-        return
-    stiffness = system.tunable(stiffness_key, getattr(entry, stiffness_key), above=0.0)
+    if getattr(entry, stiffness_key) is None:
+        system.mistake(stiffness_key, None, "is missing", "add it")
+        stiffness = system.graph.one
+    else:
+        stiffness = system.tunable(stiffness_key, getattr(entry, stiffness_key), above=0.0)
     if stiffness in {signal.var for signal in system.signals}:
         system.mistake(stiffness_key, None, "cannot be an input signal", "give a number")
-        return
     given = getattr(entry, damping_key)
     damping = system.tunable(damping_key, 0.0 if given is None else given, least=0.0)
+    if len(system.mistakes) > known:
+        return
     graph, total, energy = system.graph, system.graph.zero, system.graph.zero
     for side, place in places.items():
         sense = 1.0 if side == "upper" else -1.0

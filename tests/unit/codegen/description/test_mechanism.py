@@ -3,6 +3,7 @@
 import pytest
 
 from codegen.description.mechanism import MECHANISMS, MechanismError, find, load
+from codegen.elements import registry
 
 GOOD = (MECHANISMS / "guided_rod.toml").read_text()
 
@@ -18,7 +19,7 @@ def mistakes(tmp_path, text):
 @pytest.mark.parametrize(("old", "new", "key", "remedy"), [
     ("mass_kg = 2.0", "mass_kg = 2.0\nmas = 1", "uniform_rod.rod.mas", "did you mean 'mass_kg'?"),
     ('centre_m = "pivot"', 'centre_m = "pivto"', "rotation.rod.centre_m", "did you mean 'pivot'?"),
-    ("position_m = [0.3, 0, 0]", "position_m = [0.3, 0]", "point.P.position_m", "position_m"),
+    ("position_m = [0.3, 0, 0]", "position_m = [0.3, 0]", "point.P.position_m", "give more"),
     ("mass_kg = 2.0", "mass_kg = true", "uniform_rod.rod.mass_kg", "mass_kg"),
     ("mass_kg = 2.0", 'mass_kg = "2 +"', "uniform_rod.rod.mass_kg", "correct the expression"),
     ("[damper.bearing]", "[dampr.bearing]", "dampr", "did you mean 'damper'?"),
@@ -148,3 +149,101 @@ inertia_kg_m2 = 0.1
     path.write_text(circle.replace('body = "first"', 'body = "second"'))
     with pytest.raises(MechanismError, match="unknown"):
         load(path)
+
+
+HALF_WRITTEN = """
+[parameters]
+wide = 0.1
+[angle.turn]
+[point.P]
+position_m = [1, 0, 0]
+[rigid_body.bar]
+points = ["Q", [0, 0, 0]]
+vectors = ["nowhere"]
+inertia_kg_m2 = [0.1, 0.1, 0.5]
+mass = "all"
+[revolute.elbow]
+bodies = ["bar", "forearm"]
+point_m = "wide * tall"
+axle = [0, 0, 1]
+[knife_edge.blade]
+body = "sledge"
+normal = [0, 0, 0]
+[gear.pair]
+first = "turn"
+ratio = 0
+second = "trun"
+teeth = 12
+[bump_stop.end]
+angle = "turn"
+damping_nms_per_rad = -1
+[bushing.mount]
+bodies = ["bar", "bar"]
+stiffness = [[1, 2], [3, 4]]
+damping = [1, 1, 1, 1, 1, -1]
+"""
+
+
+def test_what_a_table_lacks_does_not_hide_its_other_mistakes(tmp_path):
+    path = tmp_path / "made.toml"
+    path.write_text(HALF_WRITTEN)
+    with pytest.raises(MechanismError) as caught:
+        load(path)
+    told = {(m.key, m.value if isinstance(m.value, str) else None) for m in caught.value.mistakes}
+    assert told == {
+        ("rigid_body.bar.mass_kg", None), ("rigid_body.bar.centre_m", None), ("rigid_body.bar.mass", "all"),
+        ("rigid_body.bar.points", "Q"), ("rigid_body.bar.vectors", "nowhere"), ("rigid_body.bar.inertia_kg_m2", None),
+        ("revolute.elbow.axis", None), ("revolute.elbow.axle", None),
+        ("revolute.elbow.bodies", "forearm"), ("revolute.elbow.point_m", "wide * tall"),
+        ("knife_edge.blade.point_m", None), ("knife_edge.blade.edge", None),
+        ("knife_edge.blade.normal", None), ("knife_edge.blade.body", "sledge"),
+        ("gear.pair.teeth", None), ("gear.pair.second", "trun"), ("gear.pair.ratio", None),
+        ("bump_stop.end", None), ("bump_stop.end.stiffness_nm_per_rad", None),
+        ("bump_stop.end.damping_nms_per_rad", None),
+        ("bushing.mount.point_m", None), ("bushing.mount.stiffness", None),
+        ("bushing.mount.bodies", None), ("bushing.mount.damping", None),
+    }  # fmt: skip
+    (stiffness,) = [m for m in caught.value.mistakes if m.key == "bushing.mount.stiffness"]
+    assert "too few values" in stiffness.problem
+
+
+@pytest.mark.parametrize("table", sorted(registry()))
+def test_a_table_with_nothing_in_it_is_a_mistake_of_that_table_alone(table, tmp_path):
+    path = tmp_path / "made.toml"
+    path.write_text(f"[angle.turn]\n[{table}.bare]\nnonsense = 1\n")
+    with pytest.raises(MechanismError) as caught:
+        load(path)
+    told = [m for m in caught.value.mistakes if m.key != "file"]
+    assert told
+    assert all(m.key.startswith(f"{table}.bare.") for m in told)
+    assert {m.problem for m in told} <= {"is missing", "unknown key"}
+
+
+MASSLESS = """
+cuts = ["revolute.nowhere"]
+[angle.free]
+[angle.held]
+[inertia.flywheel]
+angle = "held"
+inertia_kg_m2 = 0.1
+[spring.s]
+angle = "hled"
+stiffness_nm_per_rad = 1
+[outputs]
+"free/angle_rad" = "fre"
+"""
+
+
+def test_what_has_no_mass_is_told_together_with_wrong_forces_outputs_and_cuts(tmp_path):
+    path = tmp_path / "made.toml"
+    path.write_text(MASSLESS)
+    with pytest.raises(MechanismError) as caught:
+        load(path)
+    told = {m.key: m.problem for m in caught.value.mistakes}
+    assert list(told) == ["spring.s.angle", "cuts", "outputs.free/angle_rad", "file"]
+    assert told["file"] == "can move without mass: free"
+    # a rotor may be what the coordinate lacks
+    path.write_text(MASSLESS.replace("[spring.s]", "[motor.s]"))
+    with pytest.raises(MechanismError) as caught:
+        load(path)
+    assert "file" not in [m.key for m in caught.value.mistakes]

@@ -38,6 +38,7 @@ def test_a_wrong_element_names_its_key(table, keys, key):
 
 @pytest.mark.parametrize(("table", "keys", "key", "told"), [
     ("mass", {"point": "P", "mass_kg": -1}, "mass_kg", "below 0"),
+    ("point", {"position_m": (1, 0, 0), "moves": "xy", "velocity_m_s": (1, 0, 2)}, "velocity_m_s", "along z"),
     ("bushing", {"bodies": ["rod", "ground"], "point_m": (0, 0, 0), "stiffness": [1, 2, 3]}, "stiffness", "too few"),
     ("slide", {"point": "P", "start_m": "P", "along": (0, 0, 0), "by": "s"}, "along", "no direction"),
     ("mass", {"point": "P", "mass_kg": {"input": 1.0}}, "mass_kg", "cannot be an input"),

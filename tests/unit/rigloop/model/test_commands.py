@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
+from codegen.description.builder import MechanismBuilder
 from codegen.description.mechanism import load
 from rigloop.cli import app
 
@@ -230,3 +231,78 @@ def test_a_missing_extra_is_told_and_exit_3(model, monkeypatch):
     assert done.exit_code == 3
     (line,) = done.stderr.splitlines()
     assert "pip install 'rigloop[import]'" in line
+
+
+LONG_ROW = """
+gravity_m_s2 = [0, -9.81, 0]
+[repeat.row]
+count = 1500
+before = { p_0 = [0, 0, 0] }
+[repeat.row.point."p_{k}"]
+position_m = ["0.1 * k", 0, 0]
+moves = "xy"
+[repeat.row.rigid_body."rod_{k}"]
+points = ["p_{k-1}", "p_{k}"]
+axis = [0, 0, 1]
+mass_kg = 0.1
+centre_m = ["0.1 * k - 0.05", 0, 0]
+inertia_kg_m2 = "1e-4 * k"
+"""
+
+
+def test_a_long_row_is_checked_as_a_whole(model, tmp_path):
+    path = tmp_path / "row.toml"
+    path.write_text(LONG_ROW.replace('"1e-4 * k"', "1e-4"))
+    done = model("check", "row.toml")
+    assert done.exit_code == 0, done.stderr
+    assert "1500 freedoms" in done.stdout
+    path.write_text(LONG_ROW)
+    done = model("check", "row.toml")
+    assert done.exit_code == 2
+    assert "repeat.row: 1500 repetitions are not the same" in done.stderr
+
+
+def bars():
+    """A four-bar with a pin of its own at each joint, and an arm on its last bar; to be cut somewhere."""
+    made = MechanismBuilder("bars", gravity_m_s2=(0, -9.81, 0))
+    ends = {"a": ((0, 0, 0), (0, 1, 0)), "b": ((0, 1, 0), (1, 2, 0)), "c": ((1, 2, 0), (2, 0, 0)),
+            "d": ((1, 2, 0), (3, 2, 0))}  # fmt: skip
+    for name, (start, end) in ends.items():
+        made.point(f"{name}_1", position_m=start, moves="xy")
+        made.point(f"{name}_2", position_m=end, moves="xy")
+        centre = tuple(0.5 * (p + q) for p, q in zip(start, end, strict=True))
+        made.rigid_body(
+            name, points=[f"{name}_1", f"{name}_2"], axis=(0, 0, 1), mass_kg=1.0, centre_m=centre, inertia_kg_m2=0.1
+        )  # fmt: skip
+    for pin, first, second, at in (
+        ("ab", "a", "b", (0, 1, 0)), ("bc", "b", "c", (1, 2, 0)), ("a0", "a", "ground", (0, 0, 0)),
+        ("c0", "c", "ground", (2, 0, 0)), ("cd", "c", "d", (1, 2, 0)),
+    ):  # fmt: skip
+        made.revolute(pin, bodies=[first, second], point_m=at, axis=(0, 0, 1))
+    return made
+
+
+def test_cuts_that_leave_a_loop_are_mistakes_of_the_file(model, tmp_path):
+    bars().cut("revolute.cd").save(tmp_path)
+    done = model("check", "bars.toml")
+    assert done.exit_code == 2, done.stdout
+    assert "closes a loop" in done.stderr
+    assert "which `cuts` leaves; add it to cuts" in done.stderr
+    bars().cut("revolute.ab").save(tmp_path)
+    assert model("check", "bars.toml").exit_code == 0
+
+
+def test_rates_that_constraints_do_not_allow_are_told(model, tmp_path):
+    def sleigh(sideways):
+        made = MechanismBuilder("sleigh", gravity_m_s2=(0, 0, 0))
+        for name, at in (("A", 0.0), ("B", 1.0)):
+            made.point(name, position_m=(at, 0, 0), moves="xy", velocity_m_s=(1, sideways, 0))
+        made.rigid_body(
+            "plate", points=["A", "B"], axis=(0, 0, 1), mass_kg=2.0, centre_m=(0.4, 0, 0), inertia_kg_m2=0.3
+        )  # fmt: skip
+        made.knife_edge("blade", body="plate", point_m=(0, 0, 0), edge=(1, 0, 0))
+        made.save(tmp_path)
+        return model("check", "sleigh.toml").stdout
+
+    assert "the rate of A_y is 0.5 in the file, and 0" in sleigh(0.5)
+    assert "the rate of" not in sleigh(0.0)
