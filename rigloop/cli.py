@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import warnings
 
 import typer
 
 from rigloop.command_table import ABOUT, EXIT_CODES, PLACES
 from rigloop.console.lazy_commands import ANY_COMMAND, LazyGroup
+from rigloop.console.screen import say_warning
 
 
 class RigloopGroup(LazyGroup):
@@ -35,4 +37,5 @@ def main() -> None:
     """Entry point of the `rigloop` command."""
     # looking for plugins in every installed package takes longer than reading a rig
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    warnings.showwarning = say_warning
     app()

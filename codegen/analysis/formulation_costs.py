@@ -7,7 +7,7 @@ formulations follows from it (`benchmarks/trees.py` compares it with steps that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from codegen.description.mechanism import Mechanism, MechanismError
@@ -30,6 +30,7 @@ OF_FILE: tuple[Formulation, ...] = ("ali3p", "index1")  # over the coordinates o
 OF_TREES: tuple[Formulation, ...] = ("articulated", "riccati")
 CLOSES: tuple[Formulation, ...] = ("ali3p", "semi_recursive")  # loops, with stiff forces implicit
 MOST_COUNTED = 40  # coordinates of an open chain: ordering 60 of them takes most of a minute
+MOST_CLOSED = 120  # with loops, where 'semi_recursive' is counted: 177 of them take ten seconds of a quiet processor
 LONG = 64  # joint coordinates up to which a tree is written in lines, which its loops do not beat
 WRITTEN_OUT: tuple[Formulation, ...] = (
     "semi_recursive",
@@ -64,7 +65,7 @@ class FormulationCost:
 
 @dataclass(frozen=True)
 class Costs:
-    """All formulations; the one that is advised, and why; `is_near`: another may be as cheap; texts asked for."""
+    """All formulations; the one that is advised, and why; `is_near`: another may be as cheap; the texts counted."""
 
     found: tuple[FormulationCost, ...]
     advised: str
@@ -72,10 +73,17 @@ class Costs:
     is_near: bool = False
     texts: dict[Formulation, KernelText] = field(default_factory=dict)
 
+    @property
+    def shown(self) -> KernelOptions:
+        """The options of the formulation that is advised, as they were counted; the default if there is none."""
+        one = next((cost for cost in self.found if cost.formulation == self.advised), None)
+        if one is None:
+            return KernelOptions()
+        return KernelOptions(formulation=one.formulation, integrator=one.integrator)
+
 
 def formulation_costs(
     mechanism: Mechanism,
-    keep: Collection[KernelOptions] = (),
     tell: Callable[[str], None] = lambda formulation: None,
 ) -> Costs:
     """Count a step of each formulation.
@@ -84,8 +92,6 @@ def formulation_costs(
     ----------
     mechanism : Mechanism
         As `load` returns it.
-    keep : collection of KernelOptions
-        Those whose texts are wanted.
     tell : callable
         Takes the name of each formulation before it is counted.
     """
@@ -93,13 +99,16 @@ def formulation_costs(
     cuts = tree.cuts
     stepped = len(presolve(mechanism.system).system.coordinates)
     entries = _mass_entries(tree)
-    found, texts = [], {}
-    for formulation, integrator in TRIED:
+    found: list[FormulationCost] = []
+    texts: dict[Formulation, KernelText] = {}
+    # 'ali3p' last: where the tree's equations are there, it need not be ordered over very many coordinates
+    for formulation, integrator in sorted(TRIED, key=lambda tried: tried[0] == "ali3p"):
         if formulation == "riccati" and not cuts and len(tree.coordinates) <= LONG:
             words = "is for long chains and trees: not counted"
             found.append(FormulationCost(formulation, integrator, refused=words))
             continue
         is_long = stepped > MOST_COUNTED and (not cuts or formulation not in CLOSES)
+        is_long |= stepped > MOST_CLOSED and "semi_recursive" in texts
         if formulation in OF_FILE and is_long:
             words = f"{stepped} coordinates of the file, which take long to order: not counted"
             found.append(FormulationCost(formulation, integrator, refused=words))
@@ -119,9 +128,10 @@ def formulation_costs(
             words = f"{first.key}: {first.problem}"
             found.append(FormulationCost(formulation, integrator, refused=words))
             continue
-        if options in keep:
-            texts[formulation] = text
+        texts[formulation] = text
         found.append(_cost_of(text, formulation, integrator))
+    order = [formulation for formulation, _ in TRIED]
+    found.sort(key=lambda cost: order.index(cost.formulation))
     advised = _advised(tuple(found), has_loops=bool(cuts))
     return replace(advised, texts=texts)
 

@@ -73,6 +73,7 @@ def with_twin(program: Program, tree: ClosedTree) -> Program:
         "parted": repr(parted),
         "closed_guides": repr([(guide.row, guide.coordinate.index) for guide in made.guides]),
         "n_rows": str(len(made.rows)),
+        "shows_rows": repr(bool(shows)),
         "n_weights": str(len(weights)),
         "weights": _text(weights, source),
         "reactions": repr(

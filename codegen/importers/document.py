@@ -25,12 +25,20 @@ SHAPES = ("mesh", "hfield", "texture", "skin", "flexcomp")  # elements that name
 MOST_FILES = 64  # that include each other
 
 
+class Placed(Element):
+    """An element that knows its file and line."""
+
+    place = ""
+
+
 class _Builder(TreeBuilder):
     """Builds elements, and gives up on trees that no robot has."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, file: str) -> None:
+        super().__init__(element_factory=Placed)
         self.depth = self.n_elements = 0
+        self.file = file
+        self.expat: Any = None
 
     def start(self, tag: Any, attrs: Any) -> Any:
         self.depth += 1
@@ -39,7 +47,9 @@ class _Builder(TreeBuilder):
             raise ValueError(f"more than {MOST_DEPTH} levels")
         if self.n_elements > MOST_ELEMENTS:
             raise ValueError(f"more than {MOST_ELEMENTS} elements")
-        return super().start(tag, attrs)
+        element: Any = super().start(tag, attrs)
+        element.place = f"{self.file}:{self.expat.CurrentLineNumber}"
+        return element
 
     def end(self, tag: Any) -> Any:
         self.depth -= 1
@@ -58,7 +68,9 @@ def parse(path: Path) -> Element:
     def refused(problem: str, remedy: str) -> MechanismError:
         return MechanismError([Mistake(str(path), "(file)", problem, remedy)])
 
-    parser = DefusedXMLParser(target=_Builder(), forbid_dtd=True)
+    builder = _Builder(path.name)
+    parser = DefusedXMLParser(target=builder, forbid_dtd=True)
+    builder.expat = parser.parser
     n_bytes = 0
     try:
         with open_regular(path) as file:
@@ -77,6 +89,17 @@ def parse(path: Path) -> Element:
         raise refused(problem, "take them out: no robot file needs them") from None
     except (ParseError, ValueError, LookupError) as error:
         raise refused(f"is not XML ({error})", "correct the line") from None
+
+
+def place_of(element: Element) -> str:
+    """File and line of an element, as compilers write them."""
+    return getattr(element, "place", "")
+
+
+def by_line(mistake: Mistake) -> tuple[str, int]:
+    """Sort mistakes of files in the order of their lines."""
+    file, _, line = mistake.file.rpartition(":")
+    return file, int(line) if line.isdigit() else 0
 
 
 def is_nothing(numbers: str) -> bool:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from codegen.importers.document import NO_AXIS, family, is_nothing
+from codegen.importers.compiled import library
+from codegen.importers.document import family
+from codegen.importers.mjcf_values import wrong_values
+from codegen.importers.one_document import Document
+from codegen.importers.refusals import refusals
+from codegen.importers.shapes import drop_shapes
 from codegen.importers.tree import Tree
 from rig_configs.mistakes import Mistake
 
@@ -40,18 +46,37 @@ KNOWN = {
 }
 
 
-def mistakes(path: Path) -> list[Mistake]:
-    """Every direction and quaternion of zeros at once; MuJoCo would stop at the first."""
-    found = []
-    for element in _elements(path):
-        key = f"{element.tag} {element.get('name', '-')}"
-        for attribute, problem, remedy in (
-            ("axis", NO_AXIS, "write its direction"),
-            ("quat", "its quaternion is zero", "write 1 0 0 0 for no turn"),
-        ):
-            value = element.get(attribute)
-            if value is not None and is_nothing(value):
-                found.append(Mistake(path.name, f"{key}.{attribute}", problem, remedy, value))
+def mistakes(path: Path, refused: bool = False) -> list[Mistake]:
+    """Every mistake of the file at once; MuJoCo would stop at the first.
+
+    Parameters
+    ----------
+    path : Path
+    refused : bool
+        True: MuJoCo has refused the file. Without it, MuJoCo reads the file only after another mistake was found.
+    """
+    document = Document(path)
+    values = list(wrong_values(document.root))
+    found = [*document.mistakes, *(value.mistake for value in values)]
+    if not found and not refused:
+        return []
+    mujoco = library()
+    printed = getattr(mujoco, "mj_printSchema", lambda *_: "")(False, False)
+
+    def attempt(text: str) -> str:
+        try:
+            spec = mujoco.MjSpec.from_string(text)
+            spec.modelfiledir = str(path.parent)
+            drop_shapes(mujoco, spec, Tree())
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                spec.compile()
+        except (ValueError, mujoco.FatalError) as error:
+            return str(error)
+        return ""
+
+    wrong = [(value.element, value.attribute) for value in values]
+    found += refusals(document, attempt, printed, wrong)
     return found
 
 

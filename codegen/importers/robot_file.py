@@ -9,8 +9,9 @@ from types import ModuleType
 from codegen.description.builder import MechanismBuilder
 from codegen.description.mechanism import Mechanism, MechanismError
 from codegen.importers import closures, compiled, mjcf, natural, urdf
-from codegen.importers.document import family, refuse_strange_shapes
+from codegen.importers.document import by_line, family, refuse_strange_shapes
 from codegen.importers.drawing import drawing
+from codegen.importers.shapes import drop_shapes
 from codegen.importers.tree import Item, Names, Tree
 from rig_configs.mistakes import Mistake
 
@@ -65,7 +66,7 @@ def import_file(path: Path | str, name: str | None = None) -> Imported:
     tell_mistakes = getattr(FORMATS[root], "mistakes", None)
     found = tell_mistakes(path) if tell_mistakes else []
     if found:
-        raise MechanismError(found)
+        raise MechanismError(sorted(found, key=by_line))
     read_file(path, root, tree)
     FORMATS[root].leave_out_unknown(path, tree)
     wanted = name or Names().new(path.stem)
@@ -101,10 +102,12 @@ def read_file(path: Path, root: str, tree: Tree) -> None:
     file = str(path)
     try:
         spec = FORMATS[root].read(mj, path)
-        _drop_shapes(mj, spec, tree)
+        drop_shapes(mj, spec, tree)
         wanted = closures.carried_equalities(mj, spec.copy().compile())
         found = compiled.Compiled(spec, tree, wanted)
     except (ValueError, mj.FatalError) as error:
+        if root == mjcf.ROOT and (every := mjcf.mistakes(path, refused=True)):
+            raise MechanismError(sorted(every, key=by_line)) from None
         words = " ".join(str(error).split())
         remedy = "MuJoCo's words; correct the file"
         raise MechanismError([Mistake(file, "(file)", words, remedy)]) from None
@@ -120,28 +123,3 @@ def read_file(path: Path, root: str, tree: Tree) -> None:
     closures.read_actuators(found)
     closures.read_sites(found)
     closures.leave_out_the_rest(found)
-
-
-def _drop_shapes(mj, spec, tree: Tree) -> None:
-    """Meshes and textures are files that a mechanism has no use for: links that say their inertia
-    go without.
-    """
-    for body in spec.bodies:
-        for geom in body.geoms:
-            geom.material = ""
-            if geom.type == mj.mjtGeom.mjGEOM_MESH and body.explicitinertial:
-                tree.left_out("geom", geom.name or geom.meshname, f"mesh on {body.name}")
-                spec.delete(geom)
-            elif geom.type == mj.mjtGeom.mjGEOM_HFIELD:
-                tree.left_out("geom", geom.name or "-", f"height field on {body.name}")
-                spec.delete(geom)
-    used = {geom.meshname for body in spec.bodies for geom in body.geoms}
-    for kind, keep in (
-        ("meshes", used),
-        ("hfields", set()),
-        ("materials", set()),
-        ("textures", set()),
-    ):
-        for element in list(getattr(spec, kind)):
-            if element.name not in keep:
-                spec.delete(element)

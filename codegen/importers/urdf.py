@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from codegen.importers.document import NO_AXIS, is_nothing, parse
+from codegen.importers.document import NO_AXIS, is_nothing, parse, place_of
 from codegen.importers.tree import Names, Tree
 from codegen.importers.urdf_numbers import mends_inertia, wrong_numbers
 from rig_configs.mistakes import Mistake, near
@@ -27,24 +26,28 @@ TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar", "
 def mistakes(path: Path) -> list[Mistake]:
     """Every broken reference and impossible joint of the file at once; MuJoCo would stop at the first."""
     root = parse(path)
-    file = path.name
     links = [link.get("name", "") for link in root.findall("link")]
     found = []
     for kind in ("link", "joint"):
-        names = Counter(element.get("name", "") for element in root.findall(kind))
-        for name in sorted(n for n, times in names.items() if times > 1):
-            found.append(Mistake(file, f"{kind} {name}", "is there twice", "rename one"))
+        seen: set[str] = set()
+        for element in root.findall(kind):
+            name = element.get("name", "")
+            if not name:
+                found.append(Mistake(place_of(element), kind, "has no name", "give it one"))
+            elif name in seen:
+                key = f"{kind} {name}"
+                found.append(Mistake(place_of(element), key, "is there twice", "rename one"))
+            seen.add(name)
     moved: dict[str, str] = {}
-    broken = False
+    loose = []  # their parent is reported already
     for joint in root.findall("joint"):
-        key = f"joint {joint.get('name', '')}"
+        key, file = f"joint {joint.get('name', '')}", place_of(joint)
         for end in ("parent", "child"):
-            element = joint.find(end)
-            link = "" if element is None else element.get("link", "")
+            found_end = joint.find(end)
+            link = "" if found_end is None else found_end.get("link", "")
             if link not in links:
                 problem = f"{end} {link!r} is no link" if link else f"has no {end}"
                 found.append(Mistake(file, key, problem, near(link, links)))
-                broken = True
         child = joint.find("child")
         name = "" if child is None else child.get("link", "")
         if name in moved:
@@ -52,6 +55,9 @@ def mistakes(path: Path) -> list[Mistake]:
             remedy = "give each link one parent; close loops in MJCF"
             found.append(Mistake(file, key, problem, remedy))
         moved.setdefault(name, key)
+        parent = joint.find("parent")
+        if parent is None or parent.get("link", "") not in links:
+            loose.append(name)
         kind = joint.get("type", "")
         if kind not in TYPES:
             problem = f"type {kind!r} is none of URDF" if kind else "has no type"
@@ -64,16 +70,18 @@ def mistakes(path: Path) -> list[Mistake]:
     roots = [name for name in links if name not in moved]
     for name in roots[1:]:
         problem = f"hangs on nothing: {roots[0]!r} is the root"
-        found.append(Mistake(file, f"link {name}", problem, "give it a joint whose child it is"))
-    found += wrong_numbers(root, file)
-    if not broken:  # of a tree that hangs together
-        found += _in_circles(root, roots, file)
-        if not mends_inertia(root):
-            found += _without_mass(root, file)
+        alone = next(one for one in root.findall("link") if one.get("name", "") == name)
+        remedy = "give it a joint whose child it is"
+        found.append(Mistake(place_of(alone), f"link {name}", problem, remedy))
+    found += wrong_numbers(root)
+    found += _in_circles(root, [*roots, *loose])
+    found += _floating_on_others(root)
+    if not mends_inertia(root):
+        found += _without_mass(root)
     return found
 
 
-def _in_circles(root: Element, roots: list[str], file: str) -> Iterator[Mistake]:
+def _in_circles(root: Element, roots: list[str]) -> Iterator[Mistake]:
     """Links that hang on each other, and so on nothing."""
     hung: dict[str, list[str]] = {}
     for joint in root.findall("joint"):
@@ -88,10 +96,30 @@ def _in_circles(root: Element, roots: list[str], file: str) -> Iterator[Mistake]
     for link in root.findall("link"):
         if (name := link.get("name", "")) not in reached:
             problem = "hangs on nothing: its joints lead back to itself"
-            yield Mistake(file, f"link {name}", problem, "close loops in MJCF, by an equality")
+            remedy = "close loops in MJCF, by an equality"
+            yield Mistake(place_of(link), f"link {name}", problem, remedy)
 
 
-def _without_mass(root: Element, file: str) -> Iterator[Mistake]:
+def _floating_on_others(root: Element) -> Iterator[Mistake]:
+    """Floating joints that another joint moves, which MuJoCo cannot have."""
+    by_child: dict[str, Element] = {}
+    for joint in root.findall("joint"):
+        child = joint.find("child")
+        by_child.setdefault("" if child is None else child.get("link", ""), joint)
+    for joint in root.findall("joint"):
+        below, seen = joint, set()
+        while joint.get("type") == "floating" and below is not None and below not in seen:
+            seen.add(below)
+            if below is not joint and below.get("type") != "fixed":
+                problem = f"floats on what joint {below.get('name', '')!r} moves"
+                remedy = "hang it on the root, or give its link another type of joint"
+                yield Mistake(place_of(joint), f"joint {joint.get('name', '')}", problem, remedy)
+                break
+            parent = below.find("parent")
+            below = by_child.get("" if parent is None else parent.get("link", ""))  # type: ignore[assignment]
+
+
+def _without_mass(root: Element) -> Iterator[Mistake]:
     """Links that a joint moves though they, with what is fixed to them, have no mass or no inertia."""
     links = {link.get("name", ""): link for link in root.findall("link")}
     hung: dict[str, list[str]] = {}
@@ -106,11 +134,16 @@ def _without_mass(root: Element, file: str) -> Iterator[Mistake]:
         if joint.get("type") == "fixed":
             fixed.setdefault(parent, []).append(child)
         else:
-            moving.append((joint.get("name", ""), child))
-    for name, child in moving:
-        key = f"joint {name}"
-        heavy = [one for one in _reached(child, fixed) if _is_heavy(links[one])]
-        if not any(_is_heavy(links[one]) for one in _reached(child, hung)):
+            moving.append((joint, child))
+    told: set[str] = set()
+    for joint, child in moving:
+        key, file = f"joint {joint.get('name', '')}", place_of(joint)
+        if child not in links or child in told:
+            continue
+        told.add(child)
+        heavy = [one for one in _reached(child, fixed) if one in links and _is_heavy(links[one])]
+        hanging = [links[one] for one in _reached(child, hung) if one in links]
+        if not any(map(_is_heavy, hanging)):
             problem = f"moves {child!r}, which has no mass, nor has anything that hangs on it"
             yield Mistake(file, key, problem, "give it an <inertial>, or fix the joint")
         elif not heavy:

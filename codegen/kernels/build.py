@@ -38,6 +38,10 @@ FLAGS = (
     # a vector of values that were just stored one by one waits until they have left the store buffer
     "-fno-tree-slp-vectorize",
 )  # fmt: skip
+# gcc finds registers for thousands of lines in quadratic time: it compares fewer spills, and looks for
+# loads that are there twice before that only; the arithmetic is the same
+LONG_FLAGS = ("--param=lra-max-considered-reload-pseudos=20", "-fno-gcse-after-reload")
+LONG_TEXT = 400_000  # bytes of C: from some 25 000 operations of a step on
 FACE_FLAGS = ("-O1",)  # Python's side, nothing of it runs in the cycle
 
 
@@ -317,14 +321,19 @@ def _compile(work: Path, by: _Compiling) -> None:
     sources = sorted(path.name for path in work.glob("*.c"))
     objects = [name.replace(".c", ".o") for name in sources]
     compiler, flags = by
+    long = _for_long_texts(work, sources)
     # the kernel and its face share no code, only types: compiled side by side
     with ThreadPoolExecutor(max_workers=1) as beside:
-        kernel = beside.submit(_run, [*compiler, *flags, "-c", *sources], work)
+        kernel = beside.submit(_run, [*compiler, *flags, *long, "-c", *sources], work)
         face = _face(work, _Compiling(compiler, [*flags, *FACE_FLAGS]), include)
         kernel.result()
     _run([*compiler, *flags, "-shared", *objects, str(face), "-o", f"{MODULE}.so"], work)
     for name in objects:
         (work / name).unlink()
+
+
+def _for_long_texts(work: Path, sources: list[str]) -> tuple[str, ...]:
+    return LONG_FLAGS if sum((work / name).stat().st_size for name in sources) > LONG_TEXT else ()
 
 
 def _face(work: Path, by: _Compiling, include: Path) -> Path:
@@ -361,4 +370,5 @@ def compile_shared(work: Path, output: str, options: KernelOptions) -> None:
     """
     compiler, flags = _compiling(options)
     sources = sorted(path.name for path in work.glob("*.c"))
-    _run([*compiler, *flags, "-shared", *sources, "-lm", "-o", output], work)
+    long = _for_long_texts(work, sources)
+    _run([*compiler, *flags, *long, "-shared", *sources, "-lm", "-o", output], work)

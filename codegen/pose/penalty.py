@@ -12,6 +12,8 @@ from codegen.pose.redundancy import SHARE_LIMIT, row_space
 from codegen.pose.sparse import LARGE, rows_of, saddle
 from codegen.system.system import System
 
+ROUND_OFF = 1e-12  # of the largest slope
+
 
 def penalties(system: System, options: KernelOptions) -> tuple[list[float], float]:
     """Row scales w_i and force unit a0, so that alpha_i = a0 w_i^2.
@@ -32,6 +34,9 @@ def penalties(system: System, options: KernelOptions) -> tuple[list[float], floa
     if n_phi == 0 and options.formulation != "independent":
         return [], unit
     jac, mass = built_pose(system)
+    # a row that follows from others where a loop closes may have the round-off of its pose only, and no mass is
+    # as large as the one that such a row would feel
+    jac = np.where(np.abs(jac) > ROUND_OFF * np.max(np.abs(jac), initial=0.0), jac, 0.0)
     diagonal = np.diag(mass)
     if options.formulation == "independent":
         # no penalty but in the metric of the assembly

@@ -137,7 +137,10 @@ class Turn:
         made: Matrix = [[0.0] * 3 for _ in range(3)]
         made[i][i] = c * a - s * b
         made[i][j] = made[j][i] = s * a + c * b
-        made[j][j] = (m[i][i] + m[j][j]) - made[i][i]
+        if _is(c, 0.0) or _is(s, 0.0):  # quarter turns exchange moments, half turns keep them
+            made[j][j] = m[i][i] if _is(c, 0.0) else m[j][j]
+        else:
+            made[j][j] = (m[i][i] + m[j][j]) - made[i][i]
         made[i][k] = made[k][i] = c * m[i][k] - s * m[j][k]
         made[j][k] = made[k][j] = s * m[i][k] + c * m[j][k]
         made[k][k] = m[k][k]

@@ -247,7 +247,8 @@ def find_cuts(motion: Motion) -> list[Cut]:
             elif abs(evaluate(row.phi, at)) > OPEN:
                 is_shape = element.startswith(("rigid_body/", "flexible_body/"))
                 told = shapes if is_shape else cuts
-                words = f"closes a loop: {what or 'its row'} does not hold by itself"
+                condition = f"its condition {what!r}" if what else "it"
+                words = f"closes a loop: the other joints do not keep {condition}"
                 told.setdefault(element, words)
         for name, piece in graph.pieces.items():
             if piece.uses & loose or name in graph.families.nodes:

@@ -62,6 +62,7 @@ class Recovery:
         }
         self._ways: dict[int, Iterator[None]] = {}  # the steps that a slave is on
         self._since: dict[int, float] = {}  # slave → when it left OP
+        self._seen: set[int] = set()  # slaves that the cycle has seen in OP
         self._next = 0
         self._gap = ""
         self._events = BusEvents() if events is None else events
@@ -76,13 +77,15 @@ class Recovery:
             slave = self._exchange.slaves[i]
             status, code, _, _, answers = self._exchange.slave_status(i)
             if answers and status == OP:
+                self._seen.add(i)
                 if i in self._since:
                     away_s = time.monotonic() - self._since.pop(i)
                     self._say(slave.name, f"back in OP after {away_s:.2f} s")
                     self.problems.pop(i, None)
                 self._ways.pop(i, None)
                 continue
-            if i not in self._since:
+            # before its first frame the cycle knows only how the slave was on its way to OP
+            if i not in self._since and (i in self._seen or code):
                 self._since[i] = time.monotonic()
                 self._say(slave.name, f"left OP: {_left_words(status, code, answers)}")
             away.append(i)

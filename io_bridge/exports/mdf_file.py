@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from contextlib import redirect_stdout
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
 
 import numpy as np
 
-from io_bridge.exports.measured import NS, Measured
+from io_bridge.exports.measured import NS, TEMPORARY, Measured
 from io_bridge.exports.progress import Advance
 from io_bridge.logs.formats.opened import extra
 
@@ -31,7 +33,7 @@ def write_mdf(measured: Measured, path: Path, advance: Advance) -> None:
     # once a block of this size was freed, the C library keeps smaller ones for later (mallopt(3), dynamic mmap
     # threshold); before, each buffer of the library is new memory, whose page faults cost over a quarter of the time
     np.empty(KEPT_BYTES, np.uint8)
-    with asammdf.MDF(version=VERSION) as mdf:
+    with _folder(path) as made, asammdf.MDF(version=VERSION, temporary_folder=str(made)) as mdf:
         mdf.configure(write_fragment_size=BLOCK_BYTES)
         utc_ns = measured.utc_ns or 0
         mdf.header.start_time = datetime.fromtimestamp(utc_ns // NS, UTC)
@@ -59,3 +61,14 @@ def write_mdf(measured: Measured, path: Path, advance: Advance) -> None:
             mdf.append([texts], acq_name="events", common_timebase=True)
         with redirect_stdout(StringIO()):  # the library prints how fast it was
             mdf.save(path, overwrite=True)
+
+
+@contextmanager
+def _folder(path: Path) -> Iterator[Path]:
+    """Make a folder for the library's temporary file, which has the size of the export: /tmp may lack that room."""
+    folder = path.with_name(f"{path.name}{TEMPORARY}")
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -14,6 +14,7 @@ from io_bridge.recording.record import TIME_FIELD
 
 PART_BYTES = 16 << 20  # of rows that are taken from a record at once
 NS = 1_000_000_000
+TEMPORARY = ".d"  # behind the name of a file: a folder of its writer, until it is whole
 
 Array = NDArray[np.float64]
 Times = NDArray[np.int64]

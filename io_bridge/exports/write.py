@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
 
 from io_bridge.exports.csv_file import beside_csv, write_csv
@@ -12,7 +16,7 @@ from io_bridge.exports.hdf5_file import write_hdf5
 from io_bridge.exports.mat_file import write_mat
 from io_bridge.exports.mcap_file import write_mcap
 from io_bridge.exports.mdf_file import write_mdf
-from io_bridge.exports.measured import Measured
+from io_bridge.exports.measured import TEMPORARY, Measured
 from io_bridge.exports.parquet_file import write_parquet
 from io_bridge.exports.progress import Advance
 from io_bridge.exports.refused import ExportError
@@ -74,15 +78,19 @@ def write_export(
     form = FORMS[to]
     if path.suffix.lower() != form.ending:
         raise ExportError(f"{path}: a file of {to} ends in {form.ending}: give that name")
-    made = {path: path.with_name(f".{path.stem}.{os.getpid()}{form.ending}")}
+    made = {path: _building(path, os.getpid())}
     if form.beside is not None:
         beside = path.with_name(f"{path.name}.json")
-        made[beside] = path.with_name(f".{path.stem}.{os.getpid()}.json")
+        made[beside] = _building(beside, os.getpid())
     for there in made:
+        if there.is_dir():
+            raise ExportError(f"{there}: is a folder; give another --out")
         if there.exists() and not replaces:
             raise ExportError(f"{there}: is there already; --force replaces it, or give --out")
     if form.library is not None:
         extra(form.library, path, "written")
+    for there in made:
+        _remove_remains(there)
     try:
         form.write(measured, made[path], advance)
         if form.beside is not None:
@@ -91,11 +99,35 @@ def write_export(
             _sync(building)
             building.replace(there)
     except OSError as error:
-        raise ExportError(f"{path}: cannot be written: {error.strerror or error}") from None
+        raise ExportError(f"{path}: cannot be written: {_reason(error)}") from None
     finally:
         for building in made.values():
             building.unlink(missing_ok=True)
     return [*made]
+
+
+def _building(path: Path, process: int | str) -> Path:
+    return path.with_name(f".{path.stem}.{process}{path.suffix}")
+
+
+def _remove_remains(path: Path) -> None:
+    """Remove the halves that exports of the same file left behind when they were killed."""
+    for half in path.parent.glob(f".{escape(path.stem)}.*{escape(path.suffix)}*"):
+        file = half.name.removesuffix(TEMPORARY)
+        process = file[len(f".{path.stem}.") : -len(path.suffix)]
+        if half.with_name(file) != _building(path, process) or not process.isdecimal():
+            continue
+        if not Path("/proc", process).exists():
+            with suppress(OSError):
+                shutil.rmtree(half) if half.is_dir() else half.unlink()
+
+
+def _reason(error: OSError) -> str:
+    """Return the reason of the system; HDF5 says it as a number within several lines."""
+    if error.strerror:
+        return error.strerror
+    number = re.search(r"errno (?:= )?(\d+)", str(error))
+    return os.strerror(int(number[1])) if number else str(error).splitlines()[0]
 
 
 def _sync(path: Path) -> None:

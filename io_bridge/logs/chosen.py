@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -71,5 +72,7 @@ def _no_mapping(path: Path, columns: tuple[str, ...]) -> str:
         else ""
     )
     names = ", ".join(m.name for m in known)
-    remedy = f"`rigloop log check {path} --write FILE` makes one for --mapping FILE"
+    remedy = (
+        f"`rigloop log check {shlex.quote(str(path))} --write FILE` makes one for --mapping FILE"
+    )
     return f"{found}{hint}; {remedy} (shipped: {names})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -63,19 +64,51 @@ def changed_rig(
     Raises
     ------
     ConfigError
-        A setting that is none, a table that the rig does not have, or mistakes of the changed rig.
+        Settings that are none, tables that the rig does not have, a key that is set twice, or mistakes of the
+        changed rig.
     """
-    changes = [read_setting(text) for text in settings]
-    if not changes and not moves:
+    changes, mistakes = _read_all(settings)
+    if not changes and not mistakes and not moves:
         return loaded
 
     def change(document: dict[str, Any]) -> None:
-        for steps, value in changes:
-            _set(document, steps, read_value(value), str(loaded.path))
+        for steps, value in changes.items():
+            try:
+                _set(document, steps, read_value(value), str(loaded.path))
+            except ConfigError as error:
+                mistakes.extend(error.mistakes)
+        if mistakes:
+            raise ConfigError(mistakes)
         # from wherever the changed file lies
         find_named(document, loaded.path.parent)
 
-    return derived(loaded, folder, suffix, change)
+    try:
+        return derived(loaded, folder, suffix, change)
+    except ConfigError as error:
+        # of the file that the user knows; the changed one is gone when the command ends
+        file = f"{loaded.path} with --set" if changes else str(loaded.path)
+        raise ConfigError(
+            [
+                replace(one, file=file) if Path(one.file).parent == folder else one
+                for one in error.mistakes
+            ]
+        ) from None
+
+
+def _read_all(settings: Iterable[str]) -> tuple[dict[tuple[str, ...], str], list[Mistake]]:
+    changes: dict[tuple[str, ...], str] = {}
+    mistakes: list[Mistake] = []
+    for text in settings:
+        try:
+            steps, value = read_setting(text)
+        except ConfigError as error:
+            mistakes += error.mistakes
+            continue
+        if steps in changes:
+            key, both = ".".join(steps), f"{changes[steps]} and {value}"
+            mistakes.append(Mistake("--set", key, f"is set twice, to {both}", "set it once"))
+        changes[steps] = value
+    return changes, mistakes
 
 
 def _set(document: dict[str, Any], steps: tuple[str, ...], value: Any, file: str) -> None:

@@ -58,3 +58,8 @@ def say(text: str, *, err: bool = False) -> None:
     except OSError as error:
         if not err:
             give_up_stdout(error)
+
+
+def say_warning(message: Warning | str, *_: object, **__: object) -> None:
+    """Print a warning as one line, without the place in the code that Python adds; it is `warnings.showwarning`."""
+    say(f"warning: {message}", err=True)

@@ -10,11 +10,13 @@ from io_bridge.exports.measured import Group, Happening, Measured
 from io_bridge.exports.refused import ExportError
 from io_bridge.recording.record import TIME_FIELD
 from rig_configs.bounded import MOST_KEPT_BYTES, read_bytes
+from rig_configs.mistakes import near
 from rigloop.api.recorded_run import RecordedRun
 from rigloop.run_folder.manifest import MANIFEST
 from rigloop.signals.listing import is_like
 
 NS = 1_000_000_000
+MOST_S = 9e9  # whose nanoseconds are a number of 64 bits
 
 
 def measured_run(
@@ -37,6 +39,7 @@ def measured_run(
     ExportError
         Nothing is left.
     """
+    ends_ns = None if between_s is None else _ends_ns(between_s)
     groups = []
     for task, record in run.records.items():
         names = record.dtype.names or ()
@@ -46,8 +49,7 @@ def measured_run(
             if run.signals.get(path) == task and (like is None or is_like(path, like))
         )
         low, high = (0, len(record))
-        if between_s is not None:
-            ends_ns = [round(t_s * NS) for t_s in between_s]
+        if ends_ns is not None:
             low, high = np.searchsorted(np.asarray(record[TIME_FIELD]), ends_ns).tolist()
         rows = record[low:high]
         if paths and len(rows):
@@ -55,7 +57,12 @@ def measured_run(
             period_ns = run.manifest.tasks[task].period_ns
             groups.append(Group(task, rows, paths, units, period_ns))
     if not groups:
-        chosen = "no signal is like this" if like is not None else "no cycle is recorded"
+        chosen = "no cycle is recorded"
+        if like is not None and not any(is_like(path, like) for path in run.signals):
+            near_by = near(like, run.signals)
+            raise ExportError(
+                f"{run.folder}: no signal is like {like!r}: there is nothing to export; {near_by}"
+            )
         if between_s is not None:
             chosen += f", or no cycle lies between {between_s[0]:g} and {between_s[1]:g} s"
         raise ExportError(f"{run.folder}: {chosen}: there is nothing to export")
@@ -72,6 +79,15 @@ def measured_run(
         _facts(run),
         _files(run),
     )
+
+
+def _ends_ns(between_s: tuple[float, float]) -> list[int]:
+    first, second = between_s
+    if not first < second:  # NaN too
+        raise ExportError(
+            f"--between {first:g} {second:g}: give the first time, s, and a later one; inf is the end"
+        )
+    return [round(min(max(t_s, -MOST_S), MOST_S) * NS) for t_s in between_s]
 
 
 def _files(run: RecordedRun) -> dict[str, bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -109,9 +110,9 @@ def check(
         for found in checked:
             show_checked(found, Screen())
         if write:
-            Screen().print(
-                f"mapping written to {write}", markup=False, soft_wrap=True, highlight=False
-            )
+            log, made = (shlex.quote(str(path)) for path in (checked[0].file, write))
+            for words in (f"mapping written to {write}", f"rigloop replay {log} --mapping {made}"):
+                Screen().print(words, markup=False, soft_wrap=True, highlight=False)
     if mistakes and (not checked or not json):
         fail(mistakes, Exit.WRONG_INPUT, json)
     is_good = all(found.good for found in checked) and not mistakes

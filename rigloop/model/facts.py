@@ -118,7 +118,7 @@ class ModelFacts(msgspec.Struct, frozen=True):
     states: tuple[str, ...]
     """Internal states of forces."""
     operations: dict[str, int]
-    """Operations of one step with `options`: default formulation, or `articulated` for trees of many coordinates."""
+    """Operations of one step with `options`: those of the formulation that is advised."""
     options: str
     tree: TreeFacts
     formulations: tuple[FormulationCost, ...]
@@ -168,12 +168,8 @@ def model_facts(
         element, _, words = row.label.partition(" ")
         inside = tuple(by_var[v] for v in system.graph.variables(row.phi) if v in by_var)
         rows.append(RowFacts(element.replace("/", "."), words, inside, number in linear))
-    shown = KernelOptions(), KernelOptions(formulation="articulated")
-    costed = formulation_costs(
-        mechanism, shown, lambda name: tell(f"counting the operations of '{name}'")
-    )
-    is_default = not next(c.refused for c in costed.found if c.formulation == "ali3p")
-    options = shown[0] if is_default else shown[1]
+    costed = formulation_costs(mechanism, lambda name: tell(f"counting the operations of '{name}'"))
+    options = costed.shown
     text = costed.texts.get(options.formulation) or costs.written(path, options)
     tell("bounding the time of a step")
     machine = _machine(options)

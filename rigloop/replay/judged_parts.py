@@ -17,6 +17,7 @@ from rigloop.blocks.kinds.mechanism import MechanismBlock
 from rigloop.compose.blocks import paths
 from rigloop.judge.trust import distrust
 from rigloop.replay.sums import add_rows
+from rigloop.report.status_words import in_words
 
 Array = NDArray[np.float64]
 Times = NDArray[np.int64]
@@ -182,7 +183,7 @@ class Watched:
     def reasons(self) -> list[str]:
         """Return what is bad: blocks that failed, and stretches whose filters followed no wheel."""
         failed = [
-            f"{path} = {status:.0f} in {n} cycles, first at row {row}"
+            f"{path} = {in_words(int(status))} in {n} cycles, first at row {row}"
             for path, (n, row, status) in self._failed.items()
         ]
         more = self._bad_stretches - MOST_TOLD

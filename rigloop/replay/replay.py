@@ -186,7 +186,7 @@ def repeatable(run: Path) -> tuple[Manifest, LoadedRig]:
     manifest = read_manifest(run)
     if manifest.kind != "live":
         raise ManifestError(
-            f"{run}: a {manifest.kind}, only a live run can be replayed bit for bit"
+            f"{run}: a {manifest.kind}, only a live run can be replayed bit for bit{_instead(manifest)}"
         )
     if manifest.injections:
         asked = ", ".join(injected.asked for injected in manifest.injections)
@@ -197,6 +197,11 @@ def repeatable(run: Path) -> tuple[Manifest, LoadedRig]:
     if loaded.sha256 != manifest.rig.sha256:
         raise ManifestError(f"{run}/rig.toml: not the rig of the run: changed since")
     return manifest, loaded
+
+
+def _instead(manifest: Manifest) -> str:
+    log = None if manifest.replay is None else manifest.replay.log
+    return "" if log is None else f"; give what it was made of: {log.name}"
 
 
 def as_recorded(rig: Rig, format: int) -> Rig:

@@ -22,6 +22,7 @@ from rigloop.replay.replay_manifest import Findings, Replayed, keep_manifest
 from rigloop.replay.script import Pace
 from rigloop.report.report import kinds_of_fault
 from rigloop.report.smoothed import keep_smoothed
+from rigloop.report.status_words import in_words
 from rigloop.report.torque import keep_observed_torque
 from rigloop.run_folder.compared import Comparison, Difference
 from rigloop.run_folder.manifest import (
@@ -142,7 +143,13 @@ def conclude_what_if(
     folder, loaded, pace = done.folder, done.loaded, done.pace
     doubts = distrust(loaded.rig, again, is_live=False)
     bad = [*_failures(loaded, again), *doubts.red]
-    others = [f"kernel {name} is another binary than the run's" for name in _others(done, was)]
+    known = {kernel.name for kernel in was.kernels}
+    others = [
+        f"kernel {name} is another binary than the run's"
+        if name in known
+        else f"kernel {name} is new: the run has none of this name"
+        for name in _others(done, was)
+    ]
     notes = [found.words(), *others, *doubts.amber, OPEN_LOOP]
     duration_s = float(max(record["t_ns"][-1] for record in again.values())) * 1e-9
     replay = Replay(
@@ -186,7 +193,7 @@ def _told(difference: Difference) -> tuple[str, str, str]:
     return (
         difference.path,
         f"≤ {shown}",
-        f"apart, from {difference.first_t_s:.4f} s on (cycle {difference.first_row} of {difference.task}), "
+        f"apart, from {difference.first_s} s on (row {difference.first_row} of {difference.task}), "
         f"in {difference.differing} cycles",
     )
 
@@ -203,7 +210,7 @@ def _failures(loaded: LoadedRig, records: Records) -> list[str]:
         if np.any(status != 0):
             row = int(np.flatnonzero(status != 0)[0])
             found.append(
-                f"{path} = {status[row]:.0f} in {np.count_nonzero(status)} cycles, first at row {row}"
+                f"{path} = {in_words(int(status[row]))} in {np.count_nonzero(status)} cycles, first at row {row}"
             )
     return found
 
@@ -229,7 +236,12 @@ def _range(records: Records, signals: Mapping[str, tuple[str, str]]) -> list[tup
         if role in signals:
             task, path = signals[role]
             values: Any = records[task][path]
-            rows.append((path, f"{np.min(values):.4g} … {np.max(values):.4g}", ""))
+            known = values[np.isfinite(values)]
+            ends = f"{np.min(known):.4g} … {np.max(known):.4g}" if len(known) else "no number"
+            lost = len(values) - len(known)
+            rows.append(
+                (path, ends, f"{lost} of {len(values)} cycles have no number" if lost else "")
+            )
     return rows
 
 

@@ -161,7 +161,7 @@ def _differences(diff: RunDiff) -> Table:
         [
             d.path,
             d.task,
-            f"{d.first_t_s:.4f}",
+            d.first_s,
             f"{d.differing:,}",
             _number(d.largest),
             _number(d.rms),

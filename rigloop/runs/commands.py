@@ -92,20 +92,25 @@ def prune(
     json: JsonOption = False,
 ) -> None:
     """Remove old runs, or list those that would be removed. Tagged runs, active runs and folders that are not run
-    folders always stay.
+    folders always stay. The exit code is 1 if a run could not be removed.
     """
     from rigloop.runs.found import find_runs
-    from rigloop.runs.prune import plan_pruning, remove_run
+    from rigloop.runs.prune import carry_out, plan_pruning
     from rigloop.runs.view import show_plan
 
     with errors_as_lines(json):
         runs, _ = find_runs(folder)
         plan = plan_pruning(runs, keep=keep, older_than_days=older_than)
         if yes:
-            for run in plan.go:
-                remove_run(run)
-    message = {"go": plan.go, "stay": plan.stay, "bytes": plan.bytes, "removed": yes}
-    answer(message, lambda: show_plan(plan, yes, Screen()), json)
+            plan = carry_out(plan)
+    message = {
+        "go": plan.go,
+        "stay": plan.stay,
+        "failed": plan.failed,
+        "bytes": plan.bytes,
+        "removed": yes,
+    }
+    answer(message, lambda: show_plan(plan, yes, Screen()), json, good=not plan.failed)
 
 
 def show(run: RunArgument, json: JsonOption = False) -> None:
@@ -125,7 +130,7 @@ def diff(
 ) -> None:
     """Compare two runs: configuration, kernels, host, timing, and every signal bit for bit.
 
-    The exit code is 0 only if configuration, kernels and every bit of the signals are the same in both runs.
+    The exit code is 0 only if configuration, kernels, signals, cycles and every bit are the same in both runs.
     """
     from rigloop.runs.diff import diff_runs
     from rigloop.runs.view import show_diff

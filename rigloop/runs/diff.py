@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -37,9 +38,11 @@ class RunDiff(msgspec.Struct, frozen=True):
 
     @property
     def is_equal(self) -> bool:
-        """True: the same configuration and kernels, and the same bits of every signal that was compared."""
+        """True: the same configuration, kernels, signals and cycles, and the same bits."""
         telling = ("configuration", "kernels")
-        return self.signals.is_equal and not any(c.part in telling for c in self.changed)
+        signals = self.signals
+        is_same = signals.is_equal and signals.is_whole
+        return is_same and not any(c.part in telling for c in self.changed)
 
 
 def diff_runs(before: Path, after: Path) -> RunDiff:
@@ -70,6 +73,8 @@ def _text(value: object) -> str | None:
 
 def _configuration(run: RecordedRun) -> dict[str, Any]:
     path = run.folder / "rig.toml"
+    if not os.path.lexists(path):  # of a run that was cut short; its signals can still be compared
+        return {"rig.toml": "is missing"}
     try:
         return dict(_flat("", parse_toml(read_text(path))))
     except UnreadableError as error:

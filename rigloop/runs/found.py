@@ -60,12 +60,18 @@ def find_runs(base: Path) -> tuple[list[FoundRun], list[Unreadable]]:
     runs: list[FoundRun] = []
     unreadable: list[Unreadable] = []
     for folder in folders:
-        if not (folder / MANIFEST).is_file():
-            continue
         try:
+            (folder / MANIFEST).lstat()
             runs.append(found_run(folder, read_manifest(folder)))
+        except FileNotFoundError:
+            continue
         except ManifestError as error:
-            unreadable.append(Unreadable(str(folder), str(error)))
+            if os.path.lexists(folder / MANIFEST):  # otherwise somebody removed it meanwhile
+                unreadable.append(Unreadable(str(folder), str(error)))
+        except OSError as error:
+            unreadable.append(
+                Unreadable(str(folder), f"{folder}: cannot be read: {error.strerror}")
+            )
     runs.sort(key=lambda run: (run.started, run.folder), reverse=True)
     return runs, unreadable
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,7 +15,9 @@ from rig_configs.named_files import KEPT
 from rigloop.run_folder.manifest import MANIFEST, ManifestError, read_manifest
 from rigloop.run_folder.process_state import boot
 from rigloop.runs.found import FoundRun
+from rigloop.runs.tags import read_tags
 
+REPORT_S = 60.0  # in which a report is written, on a slow machine too
 ENDINGS = (".npy", ".npz", ".json", ".toml", ".html", ".svg", ".log", ".csv", ".orders", ".place")
 
 
@@ -23,6 +26,8 @@ class Plan(msgspec.Struct, frozen=True):
 
     go: list[FoundRun]
     stay: list[tuple[FoundRun, str]]
+    failed: list[tuple[FoundRun, str]] = []
+    """Runs that should have gone, and could not be removed."""
 
     @property
     def bytes(self) -> int:
@@ -50,7 +55,10 @@ def plan_pruning(
     """
     limit = None
     if older_than_days is not None:
-        limit = (now or datetime.now(UTC)) - timedelta(days=older_than_days)
+        try:
+            limit = (now or datetime.now(UTC)) - timedelta(days=older_than_days)
+        except OverflowError:  # before the calendar begins
+            limit = datetime.min.replace(tzinfo=UTC)
     plan = Plan([], [])
     for place, run in enumerate(runs):
         why = _reason_to_stay(run, place, keep, limit)
@@ -72,10 +80,21 @@ def _reason_to_stay(run: FoundRun, place: int, keep: int, limit: datetime | None
             return "its start cannot be read"
         if began >= limit:
             return "not that old"
+    return _reason_in_folder(run)
+
+
+def _reason_in_folder(run: FoundRun) -> str:
     folder = Path(run.folder)
-    if run.lives and _process_lives(folder):
-        return "it goes on"
-    foreign = foreign_files(folder)
+    try:
+        if run.lives and _process_lives(folder):
+            return "it goes on"
+        if _was_written_just_now(folder) and _process_lives(folder):
+            return "it ended just now: its process may still write the report"
+        foreign = foreign_files(folder)
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
+    except ManifestError as error:
+        return str(error)
     return f"contains a file that no run writes: {foreign[0]}" if foreign else ""
 
 
@@ -84,6 +103,11 @@ def _moment(started: str) -> datetime | None:
         return datetime.strptime(started, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
     except ValueError:
         return None
+
+
+def _was_written_just_now(folder: Path) -> bool:
+    # a supervisor that serves for days outlives its runs
+    return time.time() - (folder / MANIFEST).stat().st_mtime < REPORT_S
 
 
 def _process_lives(folder: Path) -> bool:
@@ -105,8 +129,30 @@ def foreign_files(folder: Path) -> list[str]:
     return sorted(found)
 
 
-def remove_run(run: FoundRun) -> None:
+def carry_out(plan: Plan) -> Plan:
+    """Remove the runs that go; return what became of each. One that cannot be removed keeps no other one."""
+    done = Plan([], [*plan.stay])
+    for run in plan.go:
+        try:
+            why = remove_run(run)
+        except ManifestError as error:
+            done.failed.append((run, str(error)))
+        else:
+            if why:
+                done.stay.append((run, why))
+            else:
+                done.go.append(run)
+    return done
+
+
+def remove_run(run: FoundRun) -> str:
     """Remove a run folder: its manifest last, so that what is left of a removal that was cut short is still one.
+
+    Returns
+    -------
+    str
+        The reason why it stays: somebody tagged it, or put a file into it, since it was found. Empty: it is gone,
+        even if another prune was faster.
 
     Raises
     ------
@@ -116,16 +162,32 @@ def remove_run(run: FoundRun) -> None:
     folder = Path(run.folder)
     if folder.is_symlink():
         raise ManifestError(f"{folder}: is a link, not a run folder")
-    read_manifest(folder)
     try:
+        read_manifest(folder)
+        if tags := read_tags(folder):
+            return f"tagged {', '.join(tags)}"
+        if why := _reason_in_folder(run):
+            return why
         for path in folder.iterdir():
             if path.name == MANIFEST:
                 continue
             if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path)
+                shutil.rmtree(path, onerror=_unless_gone)
             else:
-                path.unlink()
-        (folder / MANIFEST).unlink()
+                path.unlink(missing_ok=True)
+        (folder / MANIFEST).unlink(missing_ok=True)
         folder.rmdir()
+    except FileNotFoundError:
+        return ""
+    except ManifestError:
+        if not os.path.lexists(folder / MANIFEST):
+            return ""  # gone meanwhile
+        raise
     except OSError as error:
         raise ManifestError(f"{folder}: cannot be removed: {error.strerror}") from None
+    return ""
+
+
+def _unless_gone(_: object, __: str, raised: tuple[type, BaseException, object]) -> None:
+    if not isinstance(raised[1], FileNotFoundError):
+        raise raised[1]

@@ -92,6 +92,10 @@ def show_plan(plan: Plan, is_done: bool, console: Console) -> None:
     rows += [
         [Toned("stays", Tone.GOOD), Path(r.folder).name, size(r.bytes), why] for r, why in plan.stay
     ]
+    rows += [
+        [Toned("failed", Tone.BAD), Path(r.folder).name, size(r.bytes), why]
+        for r, why in plan.failed
+    ]
     show(Table([*words("", "run", whole=True), *figures("size"), *words("")], rows), console)
     said = f"{len(plan.go)} runs, {size(plan.bytes)}"
     line(said if is_done or not plan.go else f"{said}; nothing was removed: --yes does it", console)
@@ -116,7 +120,7 @@ def show_comparison(comparison: Comparison, console: Console) -> None:
         [
             d.path,
             d.task,
-            f"{d.first_t_s:.4f}",
+            d.first_s,
             f"{d.first_row}",
             f"{d.differing}",
             *map(_short, (d.before, d.after, d.largest, d.rms)),
@@ -124,14 +128,11 @@ def show_comparison(comparison: Comparison, console: Console) -> None:
         for d in comparison.differences
     ]
     if rows:
-        heads = figures("first s", "cycle", "cycles", "before", "after", "largest", "rms")
+        heads = figures("first s", "row", "cycles", "before", "after", "largest", "rms")
         show(
             Table([*words("signal", folds=True), *words("task"), *heads], rows, most=MOST_SIGNALS),
             console,
         )
-    for which, paths in (("before", comparison.only_before), ("after", comparison.only_after)):
-        if paths:
-            line(f"only {which}: {', '.join(paths[:8])}{', …' if len(paths) > 8 else ''}", console)
     line(comparison.words(), console)
 
 

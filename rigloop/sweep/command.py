@@ -77,9 +77,10 @@ def sweep(
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
     from rigloop.compose.wiring import load
+    from rigloop.display.verdict import line
     from rigloop.sweep.design import points_of, read_axis
     from rigloop.sweep.plots import plot_sweep
-    from rigloop.sweep.sweep import Sweep, run_sweep
+    from rigloop.sweep.sweep import Sweep, run_sweep, units_of
     from rigloop.sweep.view import message_of, show_swept
 
     screen = Screen(stderr=True)
@@ -106,14 +107,17 @@ def sweep(
         plots: list[Path] = []
         if plot is not None:
             with writing(plot, json):
-                plots = plot_sweep(swept.columns, asked.keys, [*swept.metrics], plot)
+                plots = plot_sweep(
+                    swept.columns, asked.keys, [*swept.metrics], plot, units_of(fed.rig)
+                )
     message = message_of(asked, swept, out, plots)
-    answer(
-        message,
-        lambda: show_swept(asked, swept, [out, *plots], Screen()),
-        json,
-        good=not swept.failed,
-    )
+
+    def show() -> None:
+        show_swept(asked, swept, [out, *plots], Screen())
+        if plot is not None and not plots:
+            line("no plot: no parameter has two values, or no metric has a number", Screen())
+
+    answer(message, show, json, good=not swept.failed)
 
 
 def _there(path: Path) -> str:

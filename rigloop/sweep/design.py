@@ -7,12 +7,11 @@ import math
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
 
-from io_bridge.logs.formats.opened import extra
 from rig_configs.mistakes import ConfigError, Mistake
 from rigloop.compose.changed_rig import read_setting, read_value
 
@@ -53,6 +52,9 @@ def read_axis(text: str) -> Axis:
         if not (_is_number(low) and _is_number(high) and isinstance(count, int) and count >= 2):
             remedy = "write FIRST:LAST:COUNT with numbers and a count of at least 2"
             raise ConfigError([Mistake("--set", text, "is not a range", remedy)])
+        if count > MOST_POINTS:
+            problem = f"has {count} values, at most {MOST_POINTS}"
+            raise ConfigError([Mistake("--set", text, problem, "--sample draws from few")])
         made = [low + (high - low) * k / (count - 1) for k in range(count)]
         made[-1] = high  # not a rounding beside it
         if isinstance(low, int) and isinstance(high, int) and (high - low) % (count - 1) == 0:
@@ -73,9 +75,7 @@ def points_of(
     Raises
     ------
     ConfigError
-        A key that stands twice, or too many points.
-    LogError
-        scipy, which makes the samples, is not installed.
+        A key that stands twice, too many points, or scipy, which draws the samples, is not installed.
     """
     keys = [axis.key for axis in axes]
     for key in keys:
@@ -94,13 +94,22 @@ def points_of(
     if method == "random" or not axes:
         shares = np.random.default_rng(seed).random((sample, len(axes)))
     else:
-        qmc = extra("scipy.stats", Path("--sample"), "made").qmc
+        qmc = _scipy(method)
         kind = qmc.Sobol if method == "sobol" else qmc.LatinHypercube
         shares = _drawn(kind(d=len(axes), seed=seed), sample, method)
     return [
         tuple(axis.at(float(share)) for axis, share in zip(axes, row, strict=True))
         for row in shares
     ]
+
+
+def _scipy(method: str) -> Any:
+    try:
+        return import_module("scipy.stats").qmc
+    except ImportError as error:
+        problem = f"is drawn with scipy, which is not here ({error})"
+        remedy = "pip install 'rigloop[sweep]', or --method random"
+        raise ConfigError([Mistake("--sample", f"--method {method}", problem, remedy)]) from None
 
 
 def _drawn(engine: Any, sample: int, method: str) -> np.ndarray:

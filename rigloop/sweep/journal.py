@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from collections.abc import Iterable
@@ -31,17 +32,31 @@ class Journal:
     def __init__(self, path: Path, sweep: str) -> None:
         self.path = path
         self.rows: list[Row] = []
-        whole = 0
         try:
-            if path.exists():
-                whole = self._read(sweep)
             self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
-            os.ftruncate(self._file, whole)
-            os.lseek(self._file, 0, os.SEEK_END)
         except OSError as error:
             raise NotStartedError(f"{path}: cannot be written: {error.strerror}") from None
+        try:
+            whole = self._open(sweep)
+        except BaseException:
+            os.close(self._file)
+            raise
         if not whole:
             self._write([{"sweep": sweep}])
+
+    def _open(self, sweep: str) -> int:
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            whole = self._read(sweep)
+            os.ftruncate(self._file, whole)
+            os.lseek(self._file, 0, os.SEEK_END)
+        except BlockingIOError:
+            raise NotStartedError(
+                f"{self.path}: another process computes this sweep; wait for it, or give another --out"
+            ) from None
+        except OSError as error:
+            raise NotStartedError(f"{self.path}: cannot be written: {error.strerror}") from None
+        return whole
 
     def _read(self, sweep: str) -> int:
         whole = 0
@@ -53,10 +68,12 @@ class Journal:
                     found = json.loads(line)
                 except ValueError:
                     break
+                if not isinstance(found, dict):
+                    break
                 if number == 0 and found.get("sweep") != sweep:
                     raise NotStartedError(
-                        f"{self.path}: belongs to another sweep that was cut short; "
-                        "give the same arguments, or --force to start again"
+                        f"{self.path}: belongs to another sweep that was cut short: with other arguments, or a "
+                        "log, rig, mechanism, block or version that has changed since; --force starts again"
                     )
                 if number:
                     self.rows.append(found)

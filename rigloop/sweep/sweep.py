@@ -13,18 +13,23 @@ from typing import Any
 
 from io_bridge.logs.formats.opened import extra
 from rig_configs.load import LoadedRig
+from rig_configs.mistakes import ConfigError, Mistake
+from rig_configs.schema import Rig
 from rigloop.compose.changed_rig import changed_rig
 from rigloop.compose.consent import require_consent
 from rigloop.compose.kernels import build_kernels
 from rigloop.judge.metrics import metrics_of
 from rigloop.run_folder.manifest import MANIFEST, sha256_of, versions
 from rigloop.run_folder.not_started import NotStartedError
+from rigloop.signals.listing import signals_of
 from rigloop.sweep.design import Axis
 from rigloop.sweep.journal import Journal
 from rigloop.sweep.simulate import Batch
 from rigloop.sweep.table import Columns, columns_of, write_table
 from rigloop.sweep.workers import computed
 
+ENDING = ".parquet"
+MOST_MISTAKES = 30  # of all points together
 BATCHES_A_WORKER = 4  # so that none waits long for the others at the end
 
 
@@ -86,10 +91,16 @@ def run_sweep(
     begin = time.perf_counter()
     extra("pyarrow", out, "written")  # before hours of work
     place = out.with_name(f"{out.name}.journal")
+    if out.suffix.lower() != ENDING:
+        raise NotStartedError(
+            f"{out}: the table is a Parquet file: give a name that ends in {ENDING}"
+        )
+    if out.is_dir():
+        raise NotStartedError(f"{out}: is a folder; give the name of a file")
     if out.exists() and not replaces:
         raise NotStartedError(f"{out}: is there already; --force replaces it, or give --out")
-    texts = _texts(sweep)
-    identity = _identity(sweep, texts)
+    texts, named = _texts(sweep)
+    identity = _identity(sweep, texts, named)
     if replaces:
         place.unlink(missing_ok=True)
     journal = Journal(place, identity)
@@ -117,18 +128,43 @@ def run_sweep(
     return Swept(columns, metrics, resumed, time.perf_counter() - begin, took_s, failed)
 
 
-def _texts(sweep: Sweep) -> list[str]:
-    """Return the rig of each point, checked, its kernels built: what fails, fails before the first replay."""
-    texts = []
+def units_of(rig: Rig) -> dict[str, str]:
+    """Return the unit of each metric of a rig; "" where nobody knows it."""
+    units = {signal.path: signal.unit or "" for signal in signals_of(rig)}
+    return {
+        name: "s" if metric.measure == "settled_s" else units.get(metric.signal, "")
+        for name, metric in metrics_of(rig).items()
+    }
+
+
+def _texts(sweep: Sweep) -> tuple[list[str], set[Path]]:
+    """Return the rig of each point, and the files that they name: what fails, fails before the first replay.
+
+    Every rig is checked, and its kernels are built.
+    """
+    texts: list[str] = []
+    named: set[Path] = set()
+    mistakes: dict[str, Mistake] = {}
     with TemporaryDirectory() as made:
         folder = Path(made)
         for number, point in enumerate(sweep.points):
             settings = [f"{k}={_toml(v)}" for k, v in zip(sweep.keys, point, strict=True)]
-            loaded = changed_rig(sweep.rig, settings, folder, f"{number}", moves=True)
+            try:
+                loaded = changed_rig(sweep.rig, settings, folder, f"{number}", moves=True)
+            except ConfigError as error:
+                mistakes |= {str(one): one for one in error.mistakes}
+                if len(mistakes) >= MOST_MISTAKES:
+                    break
+                continue
+            if mistakes:
+                continue
             require_consent(loaded, trusts=sweep.trusts)
             build_kernels(loaded)
             texts.append(loaded.text)
-    return texts
+            named |= {Path(path) for path in loaded.files.values()}
+    if mistakes:
+        raise ConfigError([*mistakes.values()])
+    return texts, named
 
 
 def _toml(value: Any) -> str:
@@ -153,10 +189,12 @@ def _batches(
     ]
 
 
-def _identity(sweep: Sweep, texts: Sequence[str]) -> str:
-    digest = hashlib.sha256()
+def _identity(sweep: Sweep, texts: Sequence[str], named: set[Path]) -> str:
+    """Return the hash of everything that decides a row: whoever goes on with a sweep has the same of all of it."""
+    digest = hashlib.sha256(json.dumps(versions()).encode())
     files = [(s, Path(s) / MANIFEST if Path(s).is_dir() else Path(s)) for s in sweep.sources]
     files += [] if sweep.mapping is None else [("mapping", sweep.mapping)]
+    files += [("named", path) for path in sorted(named)]
     for name, path in files:
         try:
             digest.update(f"{name} {sha256_of(path)}\n".encode())

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import signal
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import CancelledError, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 
 from rigloop.run_folder.not_started import NotStartedError
@@ -65,6 +66,9 @@ def _by_dask(batches: Sequence[Batch], scheduler: str) -> Iterator[list[Row]]:
         raise NotStartedError(
             f"--scheduler needs Dask, which is not here ({error}): pip install 'rigloop[dask]'"
         ) from None
+    # what it logs of a connection that is lost, this command says in one line
+    for name in ("distributed", "distributed.client"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         client = distributed.Client(scheduler, timeout=CONNECT_S, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
@@ -74,5 +78,11 @@ def _by_dask(batches: Sequence[Batch], scheduler: str) -> Iterator[list[Row]]:
         futures = client.map(run_batch, batches, pure=False)
         for done in distributed.as_completed(futures, loop=client.loop):
             yield done.result()
+    except (OSError, CancelledError, distributed.KilledWorker) as error:
+        # the scheduler is gone, or several workers died of the same batch
+        raise NotStartedError(
+            f"{scheduler}: the workers did not end the sweep: {(str(error) or type(error).__name__).splitlines()[0]}; "
+            "the same command continues it"
+        ) from None
     finally:
         client.close()

@@ -1,6 +1,7 @@
 """`rigloop log check` as a new user has it: a strange log, its mapping, its replay."""
 
 import json
+import shlex
 import tomllib
 
 import numpy as np
@@ -60,3 +61,13 @@ def test_files_that_are_no_logs_are_each_named(rigloop, strange, tmp_path):
     # the others are shown all the same
     assert "reset to zero" in done.stdout
     assert "GOOD" in done.stdout
+
+
+def test_the_next_command_is_printed_as_a_shell_takes_it(rigloop, strange, tmp_path):
+    log, mapping = tmp_path / "night drive.csv", tmp_path / "m.toml"
+    log.write_bytes(strange.read_bytes())
+    said = rigloop("log", "check", log, "--write", mapping).stdout.splitlines()
+    assert shlex.split(said[-1]) == ["rigloop", "replay", str(log), "--mapping", str(mapping)]
+    refused = rigloop("replay", log).stderr
+    command = shlex.split(refused.split("`")[1])
+    assert command == ["rigloop", "log", "check", str(log), "--write", "FILE"]

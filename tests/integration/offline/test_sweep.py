@@ -96,6 +96,43 @@ def test_a_sweep_that_was_cut_short_goes_on_to_the_same_table(table, tmp_path, m
     assert "--force" in mistakes[0]
 
 
+def test_a_mechanism_that_changed_since_is_another_sweep(tmp_path, monkeypatch):
+    from rig_configs.load import find_rig
+    from rigloop.sweep import sweep as module
+
+    rig, mechanism = tmp_path / "own.toml", tmp_path / "mine.toml"
+    shipped = find_rig("steering_wheel").parents[1] / "mechanisms" / "steering_26.toml"
+    named = shipped.read_text().replace('name = "steering_26"', 'name = "mine"', 1)
+    mechanism.write_text(named)
+    text = find_rig("steering_wheel").read_text()
+    rig.write_text(text.replace('mechanism = "steering_26"', 'mechanism = "mine.toml"'))
+
+    def stopped(batches, workers, scheduler):
+        raise KeyboardInterrupt
+
+    out = tmp_path / "x.parquet"
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "computed", stopped)
+        arguments = ["sweep", str(LOG), "--rig", str(rig), "--out", str(out)]
+        assert CliRunner().invoke(app, arguments).exit_code != 0
+    mechanism.write_text(named + "\n# heavier\n")
+    said = call("sweep", LOG, "--rig", rig, "--out", out, code=3)["mistakes"]
+    assert "changed since" in said[0]
+
+
+def test_wrong_values_of_several_points_are_told_at_once(tmp_path):
+    sets = (
+        "--set",
+        "blocks.wheel.bandwidth_rad_s=-1.0,-2.0",
+        "--set",
+        "blocks.guard.limit_nm=-3.0",
+    )
+    said = call("sweep", LOG, *sets, "--out", tmp_path / "x.parquet", code=2)["mistakes"]
+    assert [words.split(" = ")[1].split(":")[0] for words in said] == ["-1.0", "-3.0", "-2.0"]
+    said = call("sweep", LOG, "--out", tmp_path / "x.csv", code=3)["mistakes"]
+    assert "ends in .parquet" in said[0]
+
+
 def test_a_replay_that_cannot_be_is_a_row_with_its_reason(tmp_path):
     damaged = tmp_path / "damaged.csv"
     damaged.write_text("nothing\n")

@@ -108,11 +108,11 @@ WRONG = {
     "not xml": ("<mujoco><worldbody>", "is not XML"),
     "binary": ("\x00\x01", "is not XML"),
     "another root": ("<sdf/>", "is no robot file"),
-    "unknown element": ("<mujoco><leg/></mujoco>", "unrecognized element"),
+    "unknown element": ("<mujoco><leg/></mujoco>", "leg: is no element that may stand here"),
     "nothing moves": ("<mujoco><worldbody/></mujoco>", "nothing in it moves"),
     "no mass": (
         '<mujoco><worldbody><body name="b"><joint/></body></worldbody></mujoco>',
-        "mass and inertia of moving bodies",
+        "body b: moves, and has no mass or no inertia",
     ),
     "open loop": (
         '<mujoco><worldbody><site name="s" pos="5 0 0"/><body name="b"><joint/>'
@@ -148,7 +148,8 @@ def test_all_broken_references_of_a_urdf_are_told_at_once(tmp_path):
     with pytest.raises(MechanismError) as found:
         import_file(path)
     told = [str(mistake) for mistake in found.value.mistakes]
-    assert len(told) == 4
+    assert len(told) == 5
+    assert "joint a: moves 'arm', which has no mass" in told[4]
     assert "link arm: is there twice" in told[0]
     assert "parent 'bsae' is no link; did you mean 'base'?" in told[1]
     assert "is the child of joint a too" in told[2]

@@ -106,6 +106,23 @@ def test_a_slave_that_stays_away_is_named_once_and_the_others_are_left_alone(rig
     )
 
 
+def test_a_start_is_no_loss_of_op(rig, caplog):
+    bus = SimulatedBus([FREE])
+    block = bus.block()
+    bus.to_op()
+    recovery = bus.recovery()
+    recovery.look()  # beside a cycle whose first frame is still to come
+    block.step(0)
+    recovery.look()
+    assert block.slave_status(0)[0] == 8
+    assert "OP" not in caplog.text
+    bus.devices[0].mute = True
+    for k in range(1, 10):
+        block.step(k * MS)
+    recovery.look()
+    assert "left OP: it does not answer" in caplog.text
+
+
 def test_the_setup_of_a_drive_is_written_again(rig):
     drives = [
         DriveConfig(**{**vars(simulated_drive(FREE)), "setup": (SdoWrite(0x6072, 0, 1234, 2),)})

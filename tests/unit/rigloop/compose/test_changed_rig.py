@@ -46,3 +46,16 @@ def test_a_wrong_setting_is_told_with_its_remedy(rigs, tmp_path, setting, words)
     with pytest.raises(ConfigError) as caught:
         changed_rig(rigs("steering_wheel"), [setting], tmp_path)
     assert words in str(caught.value)
+
+
+def test_all_wrong_settings_are_told_at_once_and_name_the_users_file(rigs, tmp_path):
+    loaded = rigs("steering_wheel")
+    settings = ["nosuch.x=1", "blocks.whel.y=2", "bandwidth", "a.b=1", "a.b=2"]
+    with pytest.raises(ConfigError) as caught:
+        changed_rig(loaded, settings, tmp_path)
+    for words in ("nosuch", "blocks.whel", "bandwidth", "is set twice, to 1 and 2"):
+        assert words in str(caught.value)
+    with pytest.raises(ConfigError) as caught:
+        changed_rig(loaded, ["blocks.guard.limit_nm=-1.0"], tmp_path)
+    (mistake,) = caught.value.mistakes
+    assert mistake.file == f"{loaded.path} with --set"

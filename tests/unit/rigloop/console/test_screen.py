@@ -2,6 +2,7 @@
 
 import io
 import json
+import warnings
 
 import pytest
 from rich.markup import escape
@@ -9,6 +10,7 @@ from rich.table import Table
 
 from io_bridge.attendant.scan import Found, FoundSlave
 from io_bridge.slaves.sii import Identity
+from rigloop import cli
 from rigloop.console.answers import print_json
 from rigloop.console.screen import Screen, say
 from rigloop.fieldbus.show import print_scan
@@ -92,3 +94,14 @@ def test_a_table_in_a_pipe_is_cut_only_where_somebody_says_its_width(monkeypatch
     table.add_row("a" * 60, "b" * 60)
     console.print(table)
     assert ("b" * 60 not in console.file.getvalue()) == is_cut
+
+
+def test_a_warning_of_a_command_is_one_line(monkeypatch, capsys):
+    monkeypatch.setattr(cli, "app", lambda: warnings.warn(f"cut\n{HOSTILE}", stacklevel=1))
+    with warnings.catch_warnings():  # it brings back what the command replaces
+        warnings.simplefilter("always")
+        cli.main()
+    said = capsys.readouterr().err
+    assert said.startswith("warning: cut")
+    assert "test_screen.py" not in said
+    assert not OBEYED & set(said)

@@ -1,8 +1,10 @@
 """Each format read back by another program's reader: the same numbers, names, units, events and moment."""
 
 import json
+import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ from typer.testing import CliRunner
 
 import rigloop
 from io_bridge.exports import measured as measured_module
+from io_bridge.exports import write
 from rigloop.cli import app
 
 WORDS = ["guard: INIT", "guard: READY", "guard: RUNNING", "too fast"]
@@ -249,3 +252,60 @@ def test_a_writer_that_fails_leaves_nothing(run, tmp_path, monkeypatch):
     assert done.exit_code == 2
     assert "No space left" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+@pytest.mark.parametrize("to", OURS)
+def test_halves_of_an_export_that_was_killed_are_gone_with_the_next_one(run, tmp_path, to):
+    gone = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True
+    )
+    dead, alive = int(gone.stdout), os.getpid() if to != "csv" else 1
+    kept = tmp_path / f".out.{alive}.{OURS[to]}", tmp_path / f".out.more.{OURS[to]}"
+    halves = [tmp_path / f".out.{dead}.{OURS[to]}", tmp_path / f".out.{dead}.{OURS[to]}.d"]
+    for path in (halves[0], kept[1], *([kept[0]] if to == "csv" else [])):
+        path.write_text("half")
+    halves[1].mkdir()
+    (halves[1] / "tmp123").write_text("half")
+    done = call("export", run, "--to", to, "--out", tmp_path / f"out.{OURS[to]}")
+    assert done.exit_code == 0, done.output
+    left = {path.name for path in tmp_path.iterdir()}
+    assert not left & {path.name for path in halves}
+    assert kept[1].name in left
+    assert (kept[0].name in left) == (to == "csv")
+
+
+@pytest.mark.parametrize("ends", [("nan", "1"), ("2", "1"), ("1", "1"), ("inf", "inf")])
+def test_times_that_are_no_stretch_are_told(run, tmp_path, ends):
+    arguments = ("export", run, "--to", "csv", "--out", tmp_path / "x.csv", "--between", *ends)
+    done = call(*arguments)
+    assert (done.exit_code, "a later one" in done.output) == (2, True)
+
+
+def test_a_stretch_may_have_no_end(exported):
+    lines = exported("csv", "--between", "0.001", "inf").read_text().splitlines()
+    assert len(lines) == 1 + 45
+
+
+def test_a_folder_of_that_name_is_refused_before_anything_is_written(run, tmp_path):
+    (tmp_path / "x.csv").mkdir()
+    done = call("export", run, "--to", "csv", "--out", tmp_path / "x.csv", "--force")
+    assert (done.exit_code, "is a folder" in done.output) == (2, True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run", "x.csv"]
+
+
+def test_a_name_that_no_signal_has_is_told_with_one_that_it_may_have_meant(run, tmp_path):
+    out = tmp_path / "x.csv"
+    done = call("export", run, "--to", "csv", "--out", out, "--signals", "wheel/angle_rat")
+    assert (done.exit_code, ANGLE in done.output) == (2, True)
+
+
+def test_a_reason_in_several_lines_is_told_in_one(run, tmp_path, monkeypatch):
+    def full(*given):
+        raise OSError("Can't close file (file write failed: time = now\n, errno = 28, buf = 0x5)")
+
+    form = replace(write.FORMS["hdf5"], write=full)
+    monkeypatch.setitem(write.FORMS, "hdf5", form)
+    done = call("export", run, "--to", "hdf5", "--out", tmp_path / "x.h5")
+    assert done.stderr.splitlines() == [
+        f"{tmp_path}/x.h5: cannot be written: No space left on device"
+    ]

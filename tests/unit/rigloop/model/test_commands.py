@@ -84,6 +84,10 @@ def test_show_as_json_is_one_object(model):
     assert facts["total_mass_kg"] == 5.0
     assert facts["operations"]["slots"] > 100
     assert facts["operations"]["path_cycles"] > 100
+    # the step that is counted and bounded is that of the formulation that is advised
+    advised = next(f for f in facts["formulations"] if f["formulation"] == facts["advised"])
+    assert f"formulation='{facts['advised']}'" in facts["options"]
+    assert facts["operations"]["slots"] + facts["operations"]["sweep"] == advised["operations"]
     assert all(c["moved"] == 0.0 for c in facts["coordinates"])
 
 

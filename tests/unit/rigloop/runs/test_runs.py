@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from typer.testing import CliRunner
 from io_bridge.recording.record import open_record
 from rigloop.cli import app
 from rigloop.run_folder.process_state import Process, boot
+from rigloop.runs.found import find_runs
+from rigloop.runs.prune import carry_out, plan_pruning
 
 
 @pytest.fixture
@@ -86,6 +89,11 @@ def living(folder):
     write_again(folder, state="running", boot=boot(), processes={"cycle": here})
 
 
+def ended_just_now(folder):
+    here = Process.of(os.getpid())
+    write_again(folder, boot=boot(), processes={"supervisor": here})
+
+
 def write_again(folder, **facts):
     for path in folder.iterdir():
         path.unlink()
@@ -100,8 +108,9 @@ def write_again(folder, **facts):
         (lambda folder: (folder / "more").mkdir(), "more"),
         (lambda folder: (folder / "x.json").symlink_to("/etc/passwd"), "x.json"),
         (living, "it goes on"),
+        (ended_just_now, "may still write the report"),
     ],
-    ids=["tagged", "a file of others", "a folder of others", "a link", "goes on"],
+    ids=["tagged", "a file of others", "a folder of others", "a link", "goes on", "reports"],
 )
 def test_a_run_that_somebody_needs_stays(runs, spare, why):
     spare(runs / "a")
@@ -113,10 +122,76 @@ def test_a_run_that_somebody_needs_stays(runs, spare, why):
     assert not (runs / "b").exists()
 
 
+def test_a_run_that_ended_long_ago_goes_though_its_process_serves_on(runs):
+    ended_just_now(runs / "a")
+    os.utime(runs / "a" / "manifest.json", (1e9, 1e9))
+    call("runs", "prune", runs, "--keep", 1, "--yes")
+    assert "a" not in names(runs)
+
+
 def test_a_run_that_was_killed_goes(runs):
     write_again(runs / "a", state="running", boot="another", processes={"cycle": Process(1, 1)})
     call("runs", "prune", runs, "--keep", 1, "--older-than", 1, "--yes")
     assert "a" not in names(runs)
+
+
+def pruning(runs, keep=1):
+    found, _ = find_runs(runs)
+    return plan_pruning(found, keep=keep)
+
+
+def test_a_prune_that_another_one_overtakes_is_no_failure(runs):
+    plan = pruning(runs)
+    call("runs", "prune", runs, "--keep", 1, "--yes")
+    assert carry_out(plan) == plan
+    assert names(runs) == ["c", "damaged", "link", "mine"]
+
+
+def test_a_run_that_is_tagged_after_it_was_chosen_stays(runs):
+    plan = pruning(runs)
+    call("runs", "tag", runs / "a", "late")
+    done = carry_out(plan)
+    assert [(run.folder[-2:], why) for run, why in done.stay[1:]] == [("/a", "tagged late")]
+    assert names(runs) == ["a", "c", "damaged", "link", "mine"]
+
+
+def test_a_run_that_cannot_be_removed_keeps_no_other_one(runs, monkeypatch):
+    remove = Path.unlink
+
+    def unlink(path, missing_ok=False):
+        if path.parent.name == "b":
+            raise PermissionError(13, "Permission denied")
+        remove(path, missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", unlink)
+    arguments = ("runs", "prune", runs, "--keep", 0, "--yes", "--json")
+    done = json.loads(call(*arguments, code=1).stdout)
+    ((kept, why),) = done["failed"]
+    assert kept["folder"].endswith("/b")
+    assert "cannot be removed: Permission denied" in why
+    assert names(runs) == ["b", "damaged", "link", "mine"]
+    assert "failed" in call(*arguments[:-1], code=1).stdout
+
+
+def test_an_age_before_the_calendar_removes_nothing(runs):
+    everything = names(runs)
+    for days in ("1e6", "1e300"):
+        call("runs", "prune", runs, "--keep", 0, "--older-than", days, "--yes")
+    assert names(runs) == everything
+
+
+def test_a_manifest_that_is_no_file_is_told(runs):
+    (runs / "mine" / "manifest.json").mkdir()
+    assert any("mine/manifest.json" in one["why"] for one in listed(runs)[1]["unreadable"])
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_folder_that_may_not_be_read_is_told(runs):
+    (runs / "b").chmod(0)
+    order, found = listed(runs)
+    (runs / "b").chmod(0o700)
+    assert order == ["c", "a"]
+    assert any("Permission denied" in one["why"] for one in found["unreadable"])
 
 
 def test_show_has_events_and_tasks(runs):
@@ -149,3 +224,17 @@ def test_a_bit_and_a_key_that_differ_are_found(runs):
     (signal,) = found["diff"]["signals"]["differences"]
     assert (signal["path"], signal["first_row"], signal["largest"]) == (ANGLE, 7, 1)
     assert "blocks.guard.limit_nm" in call("diff", runs / "a", runs / "b", code=1).stdout
+
+
+def test_a_run_that_lost_cycles_or_a_rig_is_not_the_same(runs):
+    whole = call("diff", runs / "a", runs / "b").stdout
+    record = runs / "b" / "estimation.npy"
+    os.truncate(record, record.stat().st_size - 3 * 32)
+    found = json.loads(call("diff", runs / "a", runs / "b", "--json", code=1).stdout)
+    assert not found["equal"]
+    assert found["words"].endswith("; only before: 3 cycles of estimation")
+    assert "only before" not in whole
+    (runs / "b" / "rig.toml").unlink()
+    found = json.loads(call("diff", runs / "a", runs / "b", "--json", code=1).stdout)
+    keys = {change["key"]: change["after"] for change in found["diff"]["changed"]}
+    assert keys["rig.toml"] == "is missing"

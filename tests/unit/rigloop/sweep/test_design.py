@@ -1,5 +1,7 @@
 """Points of a sweep: lists, ranges, combinations and samples."""
 
+import sys
+
 import pytest
 
 from rig_configs.mistakes import ConfigError
@@ -50,3 +52,15 @@ def test_samples_lie_within_and_come_again(method):
         2 <= a <= 3 and b in "xy" and 1 <= c <= 100 and isinstance(c, int) for a, b, c in points
     )
     assert {b for _, b, _ in points} == {"x", "y"}
+
+
+def test_a_range_of_too_many_values_is_told_before_they_are_made():
+    with pytest.raises(ConfigError, match="1000000000000 values, at most 1000000"):
+        read_axis("a.b=0:1:1000000000000")
+
+
+def test_samples_without_scipy_name_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy.stats", None)
+    with pytest.raises(ConfigError, match=r"scipy.*rigloop\[sweep\]"):
+        points_of([read_axis("a.b=1:2:3")], sample=4)
+    assert len(points_of([read_axis("a.b=1:2:3")], sample=4, method="random")) == 4

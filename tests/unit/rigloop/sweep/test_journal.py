@@ -30,10 +30,31 @@ def test_a_line_that_is_cut_does_not_count(tmp_path, cut):
     assert again.rows == ROWS[:1]
     again.add(ROWS[1:])
     again.close(is_done=False)
-    assert len(Journal(path, "one").rows) == 2
+    again = Journal(path, "one")
+    assert len(again.rows) == 2
+    again.close(is_done=True)
 
 
 def test_that_of_another_sweep_is_refused(tmp_path):
     Journal(tmp_path / "j", "one").close(is_done=False)
     with pytest.raises(NotStartedError, match="another sweep"):
         Journal(tmp_path / "j", "two")
+
+
+def test_one_that_another_process_writes_is_refused(tmp_path):
+    first = Journal(tmp_path / "j", "one")
+    first.add(ROWS)
+    for sweep in ("one", "two"):
+        with pytest.raises(NotStartedError, match="another process"):
+            Journal(tmp_path / "j", sweep)
+    first.close(is_done=False)
+    again = Journal(tmp_path / "j", "one")
+    assert repr(again.rows) == repr(ROWS)
+    again.close(is_done=True)
+
+
+def test_a_file_that_is_no_journal_is_not_kept_from_being_one(tmp_path):
+    (tmp_path / "j").write_text("[1]\n2\n")
+    journal = Journal(tmp_path / "j", "one")
+    assert journal.rows == []
+    journal.close(is_done=True)
