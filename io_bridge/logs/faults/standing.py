@@ -13,6 +13,7 @@ from io_bridge.logs.faults.steps import Steps
 
 LEAST_STUCK = 5
 SHORT = 20  # samples in which a wheel that moves goes on
+LONGEST_BETWEEN = 12  # samples of a spike
 LEAST_BLANK = 5  # where only one end is a jump
 SHORT_SLOPE = 3  # or how fast just then
 GONE_QUANTA = 6.0  # that a moving wheel would have gone meanwhile
@@ -49,17 +50,22 @@ def _blank_over(signal: Signal, steps: Steps, group: list[_Blank]) -> Found | No
 
 
 def _blank_stretches(signal: Signal, steps: Steps) -> Iterator[list[_Blank]]:
-    # zeros and ones one after the other are one group
+    # zeros and ones one after the other are one group, with a spike between them too
     group: list[_Blank] = []
     for begin, end, came, went in _stretches(signal, steps, _may_be_blank):
         kind = _blank_kind(signal, float(signal.raw[begin]))
-        if group and (not kind or begin != group[-1][1]):
+        if group and not (kind and _goes_on(group[-1], begin, came)):
             yield group
             group = []
         if kind:
             group.append((begin, end, came, went, kind))
     if group:
         yield group
+
+
+def _goes_on(before: _Blank, begin: int, came: bool) -> bool:
+    _, end, _, went, _ = before
+    return begin == end or (went and came and begin - end <= LONGEST_BETWEEN)
 
 
 def find_stuck(signal: Signal, steps: Steps) -> list[Found]:

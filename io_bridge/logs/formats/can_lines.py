@@ -20,17 +20,17 @@ LONG = re.compile(
     r"\s*\((-?\d+\.\d+)\)\s+\S+\s+([0-9A-Fa-f]{3,8})\s+\[\d+\]\s+((?:[0-9A-Fa-f]{2}\s*)*)\Z"
 )
 ASC = re.compile(
-    r"\s*(\d+\.\d+)\s+\d+\s+([0-9A-Fa-f]+)x?\s+(?:Rx|Tx|TxRq)\s+d\s+([0-9A-Fa-f]+)(?:\s+(.*))?"
+    r"\s*(-?\d+\.\d+)\s+\d+\s+([0-9A-Fa-f]+)x?\s+(?:Rx|Tx|TxRq)\s+d\s+([0-9A-Fa-f]+)(?:\s+(.*))?"
 )
 # of CAN FD: channel, direction, id, perhaps a name, two flags, code and number of the bytes
 ASC_FD = re.compile(
-    r"\s*(\d+\.\d+)\s+CANFD\s+\d+\s+(?:Rx|Tx|TxRq)\s+([0-9A-Fa-f]+)x?\s+(?:\S+\s+)?[01]\s+[01]\s+[0-9A-Fa-f]+\s+"
+    r"\s*(-?\d+\.\d+)\s+CANFD\s+\d+\s+(?:Rx|Tx|TxRq)\s+([0-9A-Fa-f]+)x?\s+(?:\S+\s+)?[01]\s+[01]\s+[0-9A-Fa-f]+\s+"
     r"(\d+)\s+(.*)"
 )
-STAMPED = re.compile(r"\s*(\d+\.\d+)\s")
+STAMPED = re.compile(r"\s*(-?\d+\.\d+)\s")
 # lines of an ASC file that are no frame with data: its head, events, states of the bus, remote frames, other buses
 BESIDE = re.compile(
-    r"\s*(date|base|internal|begin|end|//|no |\d+\.\d+\s+("
+    r"\s*(date|base|internal|begin|end|//|no |-?\d+\.\d+\s+("
     r"(?!CANFD\b)[A-Za-z]|\d+\s+(statistic|error|status|overload|j1939)|\d+\s+[0-9A-F]+x?\s+(Rx|Tx|TxRq)\s+r\b))",
     re.IGNORECASE,
 )

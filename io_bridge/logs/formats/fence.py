@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import resource
 import signal
 import struct
@@ -23,6 +24,7 @@ from io_bridge.logs.formats.table import MOST_BYTES, LogError, Table, whole_tabl
 from io_bridge.logs.formats.window import Window
 
 MOST_MEMORY = 4 << 30
+MOST_MAT_MEMORY = 2 << 30  # its library holds some copies of all variables
 LONGEST_CPU_S = 120
 LONGEST_S = 1200  # on a busy machine; a reader that waits for something takes no processor
 LENGTH = struct.Struct("<Q")  # of a part, before it
@@ -138,9 +140,8 @@ def _in_one_line(kind: str) -> Iterator[None]:
         remedy = (
             "; save it as v7.3, of which a long log is read part by part" if kind == "mat" else ""
         )
-        raise LogError(
-            f"{kind}: takes more than {MOST_MEMORY >> 20} MiB when read{remedy}"
-        ) from None
+        most = MOST_MAT_MEMORY if kind == "mat" else MOST_MEMORY
+        raise LogError(f"{kind}: takes more than {most >> 20} MiB when read{remedy}") from None
     except Exception as error:
         # libraries raise what they like over a damaged file
         said = " ".join(str(error).split())[:160]
@@ -198,7 +199,7 @@ def bound_time(most_s: int = LONGEST_CPU_S) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (most_s, most_s + 1))
 
 
-def _send_parts(path: Path, kind: str, window: Window) -> None:
+def _send_parts(path: Path, kind: str, window: Window, out: BinaryIO) -> None:
     from io_bridge.logs.formats import binary
 
     columns = window.columns
@@ -209,9 +210,9 @@ def _send_parts(path: Path, kind: str, window: Window) -> None:
             send(tables, packed)
             part = packed.getbuffer()
             try:
-                sys.stdout.buffer.write(LENGTH.pack(len(part)))
-                sys.stdout.buffer.write(part)
-                sys.stdout.buffer.flush()
+                out.write(LENGTH.pack(len(part)))
+                out.write(part)
+                out.flush()
             except BrokenPipeError:
                 return  # nobody wants more
 
@@ -219,19 +220,23 @@ def _send_parts(path: Path, kind: str, window: Window) -> None:
 def main() -> int:
     """Read one file and write its tables, or rows of them one after the other, to the standard output."""
     kind, name, *asked = sys.argv[1:]
-    bound_memory()
+    # a library that prints, prints elsewhere: here tables go out
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    bound_memory(MOST_MAT_MEMORY if kind == "mat" else MOST_MEMORY)
     try:
         if asked:
             # a long log takes its time
             bound_time(LONGEST_CPU_S + (Path(name).stat().st_size >> 20))
-            _send_parts(Path(name), kind, Window(**json.loads(asked[0])))
+            _send_parts(Path(name), kind, Window(**json.loads(asked[0])), out)
             return 0
         bound_time()
         tables = tables_of(Path(name), kind)
     except LogError as error:
         print(error, file=sys.stderr)
         return 2
-    send(tables, sys.stdout.buffer)
+    with out:
+        send(tables, out)
     return 0
 
 

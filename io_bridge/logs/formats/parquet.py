@@ -40,34 +40,26 @@ def parquet_parts(path: Path, window: Window) -> Iterator[list[Table]]:
     parquet = extra("pyarrow.parquet", path)
     arrow = extra("pyarrow", path)
     file = parquet.ParquetFile(path)
-    groups, before = [], 0
-    for k in range(file.metadata.num_row_groups):
-        n = file.metadata.row_group(k).num_rows
-        if before + n > window.begin:
-            groups.append(k)
-        elif not groups:
-            before += n
-            continue
-        if len(groups) == 1:
-            first = before
-        before += n
-    if not groups:
-        return
     roots = None
     if window.columns is not None:
         # of a structure the whole is read
         names = file.schema_arrow.names
         roots = [n for n in names if any(c == n or c.startswith(f"{n}.") for c in window.columns)]
-    at = first
-    for batch in file.iter_batches(
-        window.size, row_groups=groups, columns=roots, use_threads=False
-    ):
-        end = at + batch.num_rows
-        if end > window.begin:
-            batch = batch.slice(max(0, window.begin - at))
-            table = _table(arrow.types, arrow.Table.from_batches([batch]))
-            yield [window.placed(table, max(at, window.begin))]
-        at = end
+    at = 0
+    for k in range(file.metadata.num_row_groups):
+        n = file.metadata.row_group(k).num_rows
+        if at + n <= window.begin:
+            at += n
+            continue
+        # one group after the other: a reader of several of them keeps what it has read
+        for batch in file.iter_batches(
+            window.size, row_groups=[k], columns=roots, use_threads=False
+        ):
+            first, at = max(at, window.begin), at + batch.num_rows
+            if at > window.begin:
+                there = batch.slice(first - (at - batch.num_rows))
+                table = _table(arrow.types, arrow.Table.from_batches([there]))
+                yield [window.placed(table, first)]
 
 
 def _table(types: Any, table: Any) -> Table:

@@ -82,6 +82,20 @@ def test_burst_of_wild_samples_is_one_spike_and_the_wheel_before_it_is_not_stuck
     assert found(raw, span=0) == [("spike", 1000, 999 + len(burst))]
 
 
+def test_spike_on_a_wheel_that_was_reset_to_zero_and_rests_there():
+    raw = 7868.0 + np.floor(600 * np.sin(4.0 * np.maximum(times() - 2.0, 0.0)))
+    raw[466:] -= 7868.0
+    raw[906:908] += 2400.0
+    assert found(raw, span=0) == [("reset to zero", 466, 466), ("spike", 906, 907)]
+
+
+def test_zeros_that_one_good_sample_interrupts_are_one_stretch():
+    raw = counts(swing(times()))
+    raw[1000:1060] = 0
+    raw[1030] = counts(swing(times()))[1030]
+    assert found(raw) == [("all zeros", 1000, 1059)]
+
+
 @pytest.mark.parametrize("wild", [2.0**32 - 1.0, -98_562_079.0])
 def test_wild_value_far_from_a_slow_wheel_is_no_quantum_of_it(wild):
     raw = 1500.0 + np.floor(70.0 * np.sin(2.0 * times()))
