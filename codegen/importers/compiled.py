@@ -7,6 +7,7 @@ Its data for one pose are enough here: the pose of the file, with its loops clos
 from __future__ import annotations
 
 import importlib
+import math
 from typing import Any
 
 import numpy as np
@@ -126,9 +127,18 @@ def _joint(found: Compiled, j: int) -> Joint:
             found.tree.left_out("joint", name, words)
     at = d.xipos[m.jnt_bodyid[j]] if kind == "free" else d.xanchor[j]
     axis = direction(d.xaxis[j]) if scalar else (0.0, 0.0, 1.0)
+    address = m.jnt_qposadr[j]
+    if kind == "ball":
+        stiffness, damping = float(np.ravel(m.jnt_stiffness[j])[0]), float(m.dof_damping[dof])
+        here, rest = (np.array(q[address : address + 4]) for q in (d.qpos, m.qpos_spring))
+        turn = np.zeros(3)
+        found.mj.mju_subQuat(turn, here, rest)  # along the axes of the link
+        turn = d.xmat[m.jnt_bodyid[j]].reshape(3, 3) @ turn
+        return Joint(
+            name, kind, triple(at), axis, damping=damping, stiffness=stiffness, turn=triple(turn)
+        )
     if not scalar:
         return Joint(name, kind, triple(at), axis)  # type: ignore[arg-type]
-    address = m.jnt_qposadr[j]
     return Joint(
         name,
         kind,  # type: ignore[arg-type]
@@ -146,14 +156,14 @@ def _joint(found: Compiled, j: int) -> Joint:
 def _leave_out_vector_forces(found: Compiled, j: int, name: str) -> None:
     m = found.model
     dof = int(m.jnt_dofadr[j])
+    kind = KINDS[m.jnt_type[j]]
     for words, value in (
         ("damping", m.dof_damping[dof]),
         ("stiffness", np.ravel(m.jnt_stiffness[j])[0]),
         ("frictionloss", m.dof_frictionloss[dof]),
         ("armature", m.dof_armature[dof]),
     ):
-        if value:
-            kind = KINDS[m.jnt_type[j]]
+        if value and not (kind == "ball" and words in ("damping", "stiffness")):
             found.tree.left_out("joint", name, f"{words} {value:.6g} of a {kind} joint")
 
 
@@ -168,7 +178,9 @@ def _tell_joint(tree: Tree, joint: Joint) -> None:
     if joint.damping:
         tree.carried("joint", joint.name, f"damping {joint.damping:.6g}")
     if joint.stiffness:
-        tree.carried("joint", joint.name, f"stiffness {joint.stiffness:.6g} about {joint.rest:.6g}")
+        rest = joint.rest if joint.is_scalar else math.hypot(*joint.turn)
+        about = f"about {rest:.6g}" if joint.is_scalar else f"from a turn of {rest:.6g} rad on"
+        tree.carried("joint", joint.name, f"stiffness {joint.stiffness:.6g} {about}")
     if joint.inertia:
         words = f"armature {joint.inertia:.6g} {ROTOR[joint.kind]} on the coordinate"
         tree.carried("joint", joint.name, words)

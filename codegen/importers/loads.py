@@ -34,6 +34,17 @@ def write_forces(tree: Tree, made: MechanismBuilder, scalar: Mapping[str, str]) 
         _drive(drive, kind, scalar[drive.joint], bias, made)
 
 
+def write_ball(joint: Joint, bodies: list[str], made: MechanismBuilder) -> None:
+    """Spring and damper of a ball, by its rotation vector and its angular velocity."""
+    if not joint.stiffness and not joint.damping:
+        return
+    made.bushing(
+        joint.name, bodies=bodies, point_m=joint.at,
+        stiffness=(0.0, 0.0, 0.0, *3 * (joint.stiffness,)), damping=(0.0, 0.0, 0.0, *3 * (joint.damping,)),
+        turn="vector", initial_turn_rad=joint.turn,
+    )  # fmt: skip
+
+
 def _on(kind: str, name: str) -> dict[str, str]:
     return {"angle" if kind == "hinge" else "distance": name}
 

@@ -200,11 +200,12 @@ class _Writer:
     # joints: conditions that sharing does not give already
 
     def _joint(self, joint: Joint) -> None:
-        if not joint.is_scalar:
-            return
         part, below = self.moved_by[joint.name]
-        name = self.scalar[joint.name]
         bodies = [part.name, below.name]
+        if not joint.is_scalar:
+            loads.write_ball(joint, bodies, self.made)
+            return
+        name = self.scalar[joint.name]
         if joint.kind == "hinge":
             self.made.angle(name, initial_rad=joint.value)
             if part.angle is not None:

@@ -29,6 +29,7 @@ class Joint:
     rest: float = 0.0
     friction: float = 0.0
     inertia: float = 0.0  # of a rotor on the joint: kg m^2, or kg on a slide
+    turn: Triple = (0.0, 0.0, 0.0)  # rad, of a ball from the rest of its spring
 
     @property
     def is_scalar(self) -> bool:

@@ -1,13 +1,18 @@
 """An elastic bushing between two bodies: force = -K u - C u', with u the six deflections of the first body.
 
-u has the travel of the first body's point along the axes of the second body, and the turn beside it, by the axial
-vector of the rotation (its axis times the sine of its angle). `stiffness` and `damping` are six numbers, of travel
-along x y z and turn about them, or six rows of six, symmetric; all act along the energy's own gradient, so that
-nothing is gained on a closed way.
+u has the travel of the first body's point along the axes of the second body, and the turn beside it: the axis of the
+rotation times the sine of its angle, or with `turn = "vector"` times the angle. `stiffness` and `damping` are six
+numbers, of travel along x y z and turn about them, or six rows of six, symmetric. Stiffness acts along the energy's own
+gradient, so that nothing is gained on a closed way. Damping acts along the rates of u; with `turn = "vector"` along the
+angular velocity in place of the rate of turn.
 """
 
 from __future__ import annotations
 
+import math
+from typing import Literal
+
+from codegen.expressions import smooth
 from codegen.expressions.dag import Expr
 from codegen.system import joints
 from codegen.system.fields import Number
@@ -22,12 +27,16 @@ KEYS = ("fx_n", "fy_n", "fz_n", "tx_nm", "ty_nm", "tz_nm")
 class Entry(joints.Entry):
     stiffness: Six | tuple[Six, Six, Six, Six, Six, Six]
     damping: Six | tuple[Six, Six, Six, Six, Six, Six] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    turn: Literal["sine", "vector"] = "sine"
+    initial_turn_rad: tuple[Number, Number, Number] = (0.0, 0.0, 0.0)
 
 
 def add(entry: Entry, name: str, system: System) -> None:
     known = len(system.mistakes)
     joint = joints.Joint(entry, system)
-    first = {a: joint.on(joint.first, axis) for a, axis in AXES.items()}
+    x, y, z = (system.number("initial_turn_rad", value) for value in entry.initial_turn_rad)
+    built = {a: _turned(axis, (x, y, z)) for a, axis in AXES.items()}
+    first = {a: joint.on(joint.first, axis) for a, axis in built.items()}
     second = {a: joint.on(joint.second, axis) for a, axis in AXES.items()}
     gap = joint.gap()
     stiffness = _matrix(system, "stiffness", entry.stiffness)
@@ -35,35 +44,93 @@ def add(entry: Entry, name: str, system: System) -> None:
     if len(system.mistakes) > known:
         return
     graph = system.graph
-    turns = [
-        0.5 * (dot(second[c], first[b]) - dot(second[b], first[c]))
+    sines = [
+        graph.lift(0.5 * (dot(second[c], first[b]) - dot(second[b], first[c])))
         for b, c in (("y", "z"), ("z", "x"), ("x", "y"))
     ]
-    u = [graph.lift(e) for e in (*(dot(gap, second[a]) for a in "xyz"), *turns)]
-    rates = [system.rate(e) for e in u]
+    travel = [graph.lift(dot(gap, second[a])) for a in "xyz"]
+    by_vector = entry.turn == "vector"
+    if by_vector:
+        cosine = graph.lift(0.5 * (sum(dot(second[a], first[a]) for a in "xyz") - 1.0))
+        ratio, slope = smooth.over_sine(cosine)
+        u = [*travel, *(ratio * sine for sine in sines)]
+        rates = [*(system.rate(e) for e in travel), *_angular_velocity(system, first, second)]
+    else:
+        u = [*travel, *sines]
+        rates = [system.rate(e) for e in u]
     pushes = []
+    drag_moment: Vector = (
+        0.0,
+        0.0,
+        0.0,
+    )  # beside the pushes: no coordinate has the angular velocity as its rate
     for k in range(6):
         pull = [(-stiffness[k][n], u[n]) for n in range(6) if stiffness[k][n]]
         drag = [(-damping[k][n], rates[n]) for n in range(6) if damping[k][n]]
+        if by_vector and k >= 3:
+            drag_moment = plus(drag_moment, times(graph.total(drag), second["xyz"[k - 3]]))
+            drag = []
         pushes.append(graph.stem(graph.total([*pull, *drag]), f"{name}_push_{k + 1}"))
         system.add_power(pushes[k], u[k])
     terms = [
         (0.5 * stiffness[k][n], u[k] * u[n]) for k in range(6) for n in range(6) if stiffness[k][n]
     ]
     system.add_potential(graph.total(terms))
-    _show(system, pushes, first, second)
+    if not by_vector:
+        _show(system, pushes, second, _moment(pushes[3:], first, second))
+        return
+    _twist(system, drag_moment, first)
+    _twist(system, times(-1.0, drag_moment), second)
+    moment = _moment([ratio * push for push in pushes[3:]], first, second)
+    by_cosine = slope * graph.total([(0.5, p * s) for p, s in zip(pushes[3:], sines, strict=True)])
+    for a in "xyz":
+        moment = plus(moment, times(by_cosine, cross(first[a], second[a])))
+    _show(system, pushes, second, plus(moment, drag_moment))
 
 
-def _show(
-    system: System, pushes: list[Expr], first: dict[str, Vector], second: dict[str, Vector]
-) -> None:
+def _turned(axis: Vector, turn_rad: Vector) -> Vector:
+    """Return an axis after a turn."""
+    angle = math.hypot(*turn_rad)
+    if angle == 0.0:
+        return axis
+    about = times(1.0 / angle, turn_rad)
+    across = times(math.sin(angle), cross(about, axis))
+    along = times((1.0 - math.cos(angle)) * dot(about, axis), about)
+    return plus(plus(times(math.cos(angle), axis), across), along)
+
+
+def _angular_velocity(
+    system: System, first: dict[str, Vector], second: dict[str, Vector]
+) -> list[Expr]:
+    """Angular velocity of the first body against the second one, along the axes of the second one."""
+    between = {b: {c: dot(second[b], first[c]) for c in "xyz"} for b in "xyz"}
+    return [
+        system.graph.lift(sum(system.rate(between[c][n]) * between[b][n] for n in "xyz"))
+        for b, c in (("y", "z"), ("z", "x"), ("x", "y"))
+    ]
+
+
+def _twist(system: System, moment: Vector, axes: dict[str, Vector]) -> None:
+    """Add a moment on a body, as forces m x e / 2 on its three axes e."""
+    for axis in axes.values():
+        for push, component in zip(times(0.5, cross(moment, axis)), axis, strict=True):
+            system.add_power(push, component)
+
+
+def _moment(weights: list[Expr], first: dict[str, Vector], second: dict[str, Vector]) -> Vector:
+    """Moment on the first body, in global axes, whose power is that of weights on the rates of the sines."""
+    moment: Vector = (0.0, 0.0, 0.0)
+    for weight, (b, c) in zip(weights, (("y", "z"), ("z", "x"), ("x", "y")), strict=True):
+        both = plus(cross(first[b], second[c]), cross(second[b], first[c]))
+        moment = plus(moment, times(0.5 * weight, both))
+    return moment
+
+
+def _show(system: System, pushes: list[Expr], second: dict[str, Vector], moment: Vector) -> None:
     """Force on the first body, and moment about its point, in global axes."""
     force: Vector = (0.0, 0.0, 0.0)
-    moment: Vector = (0.0, 0.0, 0.0)
-    for k, (a, (b, c)) in enumerate((("x", ("y", "z")), ("y", ("z", "x")), ("z", ("x", "y")))):
-        force = plus(force, times(pushes[k], second[a]))
-        both = plus(cross(first[b], second[c]), cross(second[b], first[c]))
-        moment = plus(moment, times(0.5 * pushes[3 + k], both))
+    for push, axis in zip(pushes[:3], second.values(), strict=True):
+        force = plus(force, times(push, axis))
     for key, value in zip(KEYS, (*force, *moment), strict=True):
         system.value(key, value, "_" + key.rpartition("_")[2])
 

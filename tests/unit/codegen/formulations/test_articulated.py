@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mechanisms.spatial_tree import spatial_tree
 from mechanisms.written_rods import PINS, branches
 
 from codegen.description.builder import MechanismBuilder
@@ -188,3 +189,26 @@ def test_everything_that_joint_coordinates_do_not_carry_is_refused_by_name():
 def test_the_twin_prints_the_same_bytes_each_time(tmp_path):
     path = branches().save(tmp_path)
     assert generate(path, OPTIONS) == generate(path, OPTIONS)
+
+
+@pytest.mark.slow
+def test_a_spatial_tree_on_a_free_base_follows_its_exact_motion(build):
+    with (REFERENCES / "spatial_tree.csv").open() as file:
+        head, *rows = csv.reader(file)
+    exact = dict(zip(head, np.array(rows, dtype=float).T, strict=True))
+    stepper = build(spatial_tree(), step_s=2e-3).Kernel()
+    assert stepper.reset() == 0
+    pins = {f"b{n}/q_rad": f"q{n}" for n in (1, 2, 3, 5, 8, 9, 10, 11, 12)}
+    names = pins | {"b4/q_m": "q4", "b7_1/q_rad": "q7_1", "b7_2/q_rad": "q7_2"}
+    names |= {f"base/{axis}_m": f"base_{axis}" for axis in "xyz"}
+    error, energy, steps = 0.0, 0.0, 0
+    for k, t in enumerate(exact["t"]):
+        while steps < round(t / 2e-3):
+            assert stepper.step() == 0
+            steps += 1
+        shown = stepper.outputs
+        error = max(error, *(abs(shown[ours] - exact[theirs][k]) for ours, theirs in names.items()))
+        energy = max(energy, abs(shown["total_j"] - exact["energy_total"][k]))
+    # of RK4 at 2 ms: 6.2e-8 and 8.7e-8 J, and 16 times less at 1 ms; those of the reference are below 1e-11
+    assert error < 1e-7
+    assert energy < 1.5e-7

@@ -119,6 +119,24 @@ def test_a_servo_is_spring_damper_and_input(mujoco, robots, ours, theirs, gap, t
     assert gap(outputs, theirs(model, 0.5, ctrl=[0.5])) < 1e-5
 
 
+BALL = """<mujoco><worldbody><body name="arm" pos="0 0 1"><joint name="shoulder" type="hinge" axis="0 1 0"/>
+<geom type="capsule" fromto="0 0 0 0.3 0 0" size="0.03" mass="1"/>
+<body name="hand" pos="0.3 0 0" euler="0 30 0"><joint name="wrist" type="ball" stiffness="2" damping="0.05"/>
+<inertial pos="0.05 0.1 -0.08" mass="0.4" diaginertia="0.004 0.003 0.002"/></body></body></worldbody></mujoco>"""
+
+
+@pytest.mark.slow
+def test_a_ball_has_its_spring_and_its_damper(mujoco, ours, theirs, gap, tmp_path):
+    path = tmp_path / "ball.xml"
+    path.write_text(BALL)
+    found = theirs(exact_model(mujoco, path), 0.5)
+    imported = import_file(path)
+    coarse, fine = (gap(ours(imported, h, 0.5), found) for h in (1e-3, 2.5e-4))
+    # second order in our step
+    assert 12.0 < coarse / fine < 20.0
+    assert fine < 1e-5
+
+
 def test_what_is_lumped_keeps_mass_centre_and_inertia(mujoco, robots):
     imported = import_file(robots / "loops.xml")
     text = imported.builder.text()

@@ -16,7 +16,7 @@ def left_out(imported):
 def test_nothing_of_mjcf_vanishes_silently(mujoco, robots):
     imported = import_file(robots / "busy.xml")
     told = left_out(imported)
-    assert told["joint", "ankle"] == "damping 0.2 of a ball joint"
+    assert ("joint", "ankle", "damping 0.2") in {(i.kind, i.name, i.words) for i in imported.items}
     assert told["limit", "hip"] == "range -1.0472 .. 1.0472"
     assert {name for kind, name in told if kind == "geom"} == {"floor", "thigh", "sole", "pole"}
     assert told["tendon", "pull"]

@@ -14,9 +14,9 @@ COUPLED[0, 4] = COUPLED[4, 0] = COUPLED[1, 3] = COUPLED[3, 1] = 400.0
 FULL = (np.diag(DIAGONAL) + COUPLED).tolist()
 
 
-def held(add_spatial, stiffness, damping=(0.0,) * 6):
+def held(add_spatial, stiffness, damping=(0.0,) * 6, **keys):
     made = add_spatial(MechanismBuilder("m"), "b", 1, 3)
-    at = {"bodies": ["b", "ground"], "point_m": (0.3, 0.1, -0.2)}
+    at = {"bodies": ["b", "ground"], "point_m": (0.3, 0.1, -0.2)} | keys
     return made.bushing("rubber", stiffness=stiffness, damping=damping, **at)
 
 
@@ -71,6 +71,61 @@ def test_a_bushing_only_takes_energy_when_it_is_damped(spatial):
             point @ np.diag([10.0, 20.0, 30.0]) @ point + omega @ np.diag([1.0, 2.0, 3.0]) @ omega
         )
         assert power == pytest.approx(-drag, rel=1e-10)
+
+
+LARGE = np.array([0.9, -1.3, 1.6])  # 2.25 rad
+
+
+def test_a_bushing_of_the_rotation_vector_holds_at_any_turn(spatial):
+    """Against its energy by SciPy's rotation vector: the moment is its slope by turns about global axes."""
+    before = np.array([0.1, 0.2, -0.3])
+    made = held(spatial, FULL, turn="vector", initial_turn_rad=before.tolist())
+    for axis in "xyz":
+        made.output(f"t{axis}_nm", f"bushing.rubber.t{axis}_nm")
+    travel, point = np.array([0.01, 0.02, -0.03]), np.array([0.3, 0.1, -0.2])
+
+    def energy(turn):
+        # the body turns about its point, which stays where it is
+        u = np.concatenate([travel, (turn * Rotation.from_rotvec(before)).as_rotvec()])
+        return 0.5 * u @ np.array(FULL) @ u
+
+    turn = Rotation.from_rotvec(LARGE)
+    move = travel + point - turn.apply(point)
+    system, at = placed(made, turn.as_matrix(), move)
+    assert evaluate(system.potential, at) == pytest.approx(energy(turn), rel=1e-12)
+    step = 1e-4
+    slopes = [
+        (
+            energy(Rotation.from_rotvec(step * e) * turn)
+            - energy(Rotation.from_rotvec(-step * e) * turn)
+        )
+        / (2 * step)
+        for e in np.eye(3)
+    ]
+    moment = [evaluate(system.values[f"bushing/rubber/t{a}_nm"], at) for a in "xyz"]
+    np.testing.assert_allclose(moment, -np.array(slopes), rtol=1e-6)  # central differences
+
+
+@pytest.mark.parametrize("keys", [{}, {"initial_turn_rad": [0.4, 0.1, -0.2]}])
+def test_damping_of_the_rotation_vector_is_that_of_the_angular_velocity(spatial, keys):
+    damping = np.diag([0.0, 0.0, 0.0, 1.0, 2.0, 3.0])
+    damping[3, 4] = damping[4, 3] = 0.5
+    made = held(spatial, (0.0,) * 6, damping.tolist(), turn="vector", **keys)
+    for axis in "xyz":
+        made.output(f"t{axis}_nm", f"bushing.rubber.t{axis}_nm")
+    system, at = placed(made, Rotation.from_rotvec(LARGE).as_matrix(), np.zeros(3))
+    omega = np.array([1.0, -2.0, 0.5])
+    power = 0.0
+    for vector in (*system.points.values(), *system.vectors.values()):
+        rate = np.cross(omega, [at[c.name] for c in vector])
+        at |= {f"qd {c.name[2:]}": float(r) for c, r in zip(vector, rate, strict=True)}
+    for c in system.coordinates:
+        pushes = [(1.0, e) for e in system.pushes.get(c.index, [])]
+        power += at[c.qd.name] * evaluate(system.graph.total(pushes), at)
+    expected = -damping[3:, 3:] @ omega
+    assert power == pytest.approx(omega @ expected, rel=1e-12)
+    moment = [evaluate(system.values[f"bushing/rubber/t{a}_nm"], at) for a in "xyz"]
+    np.testing.assert_allclose(moment, expected, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize(("key", "values", "told"), [
