@@ -73,7 +73,14 @@ def head_of(path: Path, n: int = 4096, most: int | None = None) -> bytes:
         if size == 0:
             raise LogError(f"{path}: is empty")
         if size > most:
-            raise LogError(f"{path}: {size / 2**20:.0f} MiB, at most {most >> 20} MiB are read")
+            remedy = (
+                "convert it to Parquet, HDF5, MATLAB v7.3, MDF4 or CSV, which are read part by part"
+                if most == MOST_BYTES
+                else "cut it into several"
+            )
+            raise LogError(
+                f"{path}: {size / 2**20:.0f} MiB, at most {most >> 20} MiB of it are read: {remedy}"
+            )
         with open_regular(path) as file:
             return file.read(n)
     except OSError as error:

@@ -179,3 +179,17 @@ def test_signals_of_a_scope_are_named_by_their_labels(tmp_path):
     (table,) = read_mat(path)
     assert [name for name in table.numbers if "Angle [deg]" in name]
     np.testing.assert_array_equal(table.numbers["signals/Torque [Nm]/values"], 2 * values[:, 0])
+
+
+def test_a_file_too_large_to_be_read_whole_is_told_what_is_read_in_parts(tmp_path):
+    from io_bridge.logs.formats.read import read_tables
+    from io_bridge.logs.formats.table import LogError
+
+    path = tmp_path / "big.mat"
+    with path.open("wb") as file:
+        file.write(b"MATLAB 5.0 MAT-file, made by hand".ljust(124) + b"\x00\x01IM")
+        file.truncate(600 << 20)  # sparse
+    with pytest.raises(
+        LogError, match=r"600 MiB, at most 512 MiB of it are read: convert it to .*v7\.3"
+    ):
+        read_tables(path)
