@@ -67,8 +67,8 @@ class LogParts:
     Parameters
     ----------
     path : Path
-        Texts, plain or packed, records of ours, Parquet, HDF5 and MDF take bounded memory; other formats are read as
-        a whole.
+        Texts, plain or packed, records of ours, Parquet, HDF5 and MDF take bounded memory; of MATLAB v5 the file and
+        a part of what is computed of it; other formats are read as a whole.
     mapping : LogMapping, optional
         Default: the shipped one whose header matches.
     size : int, optional

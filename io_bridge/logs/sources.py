@@ -6,7 +6,7 @@ A place is plain data: `sources` made with it of the same file go on with the ne
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,7 +21,8 @@ from io_bridge.logs.formats.window import Window
 LONG_BYTES = 64 << 20
 USUALLY_PACKED = 8  # times smaller
 FENCED = ("parquet", "hdf5", "mdf")
-PARTED = ("text", "own record", *FENCED)
+SLICED = ("mat",)
+PARTED = ("text", "own record", *FENCED, *SLICED)
 
 Place = dict[str, Any]
 
@@ -122,6 +123,46 @@ class _Fenced:
         return self._place
 
 
+class _Sliced:
+    """A format whose library reads all at once; what is computed of its rows takes only the memory of a part."""
+
+    is_whole = False
+
+    def __init__(self, path: Path, size: int, place: Place | None) -> None:
+        self._path, self._size = path, size
+        self._first: list[Table] = []
+        self._place: Place | None = dict(place) if place else None
+
+    def __iter__(self) -> Iterator[Table]:
+        tables = read_tables(self._path)
+        if self._place is None:
+            self._first = [self._rows(table, 0) for table in tables]
+            yield self._first[0]
+        place = self._place or {"row": self._first[0].n_rows, "table": 0}
+        chosen = tables[place["table"]]
+        del tables
+        for begin in range(place["row"], len(chosen.row), self._size):
+            table = self._rows(chosen, begin)
+            self._place = place | {"row": table.n_rows}
+            yield table
+
+    def _rows(self, table: Table, begin: int) -> Table:
+        end = min(begin + self._size, len(table.row))
+        return replace(table.rows(begin, end), n_rows=end)
+
+    @property
+    def beside(self) -> list[Table]:
+        return self._first[1:]
+
+    def keep(self, table: Table, columns: Sequence[str]) -> None:
+        number = next(k for k, one in enumerate(self._first) if one is table)
+        self._place = {"row": table.n_rows, "table": number}
+
+    @property
+    def place(self) -> Place | None:
+        return self._place
+
+
 class _Whole(_OneTable):
     is_whole = True
 
@@ -154,6 +195,8 @@ def source_of(path: Path, delimiter: str | None, size: int, place: Place | None 
         return _Texts(TextParts(path, delimiter, size, place))
     if kind in FENCED:
         return _Fenced(path, kind, size, place)
+    if kind in SLICED:
+        return _Sliced(path, size, place)
     return _Whole(path, delimiter)
 
 

@@ -174,13 +174,13 @@ def test_parts_go_on_from_any_place(tmp_path, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", ["parquet", "hdf5", "mat73", "mdf"])
+@pytest.mark.parametrize("form", ["parquet", "hdf5", "mat73", "mat", "mdf"])
 def test_binary_log_in_parts_is_that_of_the_whole_and_goes_on_from_a_place(tmp_path, form):
     sys.path.insert(0, str(Path(__file__).parents[4] / "benchmarks" / "logs"))
     from intake.files import write
     from intake.planted import make
 
-    pytest.importorskip({"parquet": "pyarrow", "mdf": "asammdf"}.get(form, "h5py"))
+    pytest.importorskip({"parquet": "pyarrow", "mdf": "asammdf", "mat": "scipy"}.get(form, "h5py"))
     log = next(o for o in (make(s, clean=True) for s in range(50)) if o.angle_unit == "deg")
     path = write(log, tmp_path, np.random.default_rng(0), form)
     _, mapping = check_log(path)
