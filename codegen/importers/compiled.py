@@ -135,7 +135,7 @@ def _joint(found: Compiled, j: int) -> Joint:
         found.mj.mju_subQuat(turn, here, rest)  # along the axes of the link
         turn = d.xmat[m.jnt_bodyid[j]].reshape(3, 3) @ turn
         return Joint(
-            name, kind, triple(at), axis, damping=damping, stiffness=stiffness, turn=triple(turn)
+            name, "ball", triple(at), axis, damping=damping, stiffness=stiffness, turn=triple(turn)
         )
     if not scalar:
         return Joint(name, kind, triple(at), axis)  # type: ignore[arg-type]
