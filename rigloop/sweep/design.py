@@ -52,6 +52,10 @@ def read_axis(text: str) -> Axis:
         if not (_is_number(low) and _is_number(high) and isinstance(count, int) and count >= 2):
             remedy = "write FIRST:LAST:COUNT with numbers and a count of at least 2"
             raise ConfigError([Mistake("--set", text, "is not a range", remedy)])
+        if low == high:
+            problem = f"{count} values from {low} to {high} are all the same"
+            remedy = "write FIRST:LAST:COUNT, not FIRST:STEP:LAST"
+            raise ConfigError([Mistake("--set", text, problem, remedy)])
         if count > MOST_POINTS:
             problem = f"has {count} values, at most {MOST_POINTS}"
             raise ConfigError([Mistake("--set", text, problem, "--sample draws from few")])
