@@ -24,7 +24,9 @@ def test_values_are_lists_or_ranges(text, key, values):
     assert (axis.key, axis.values) == (key, values)
 
 
-@pytest.mark.parametrize("text", ["a.b", "a=1", "a.b=1:2:0.5", "a.b=x:y:3", "a.b=1:2:1", "a.b=50:50:300"])
+@pytest.mark.parametrize(
+    "text", ["a.b", "a=1", "a.b=1:2:0.5", "a.b=x:y:3", "a.b=1:2:1", "a.b=50:50:300"]
+)
 def test_what_is_neither_is_told(text):
     with pytest.raises(ConfigError, match="write"):
         read_axis(text)
