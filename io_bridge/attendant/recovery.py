@@ -78,10 +78,12 @@ class Recovery:
             status, code, _, _, answers = self._exchange.slave_status(i)
             if answers and status == OP:
                 self._seen.add(i)
+                problem = self.problems.pop(i, None)
                 if i in self._since:
                     away_s = time.monotonic() - self._since.pop(i)
                     self._say(slave.name, f"back in OP after {away_s:.2f} s")
-                    self.problems.pop(i, None)
+                elif problem is not None:
+                    self._say(slave.name, "in OP")
                 self._ways.pop(i, None)
                 continue
             # before its first frame the cycle knows only how the slave was on its way to OP

@@ -123,6 +123,24 @@ def test_a_start_is_no_loss_of_op(rig, caplog):
     assert "left OP: it does not answer" in caplog.text
 
 
+def test_a_problem_of_a_slave_that_was_not_in_op_yet_ends_with_it(caplog):
+    bus = SimulatedBus([FREE])
+    block = bus.block()
+    bus.to_op()
+    recovery = bus.recovery()
+    bus.devices[0].mute = True
+    block.step(0)
+    recovery.look()
+    assert "does not answer" in recovery.problems[0]
+    bus.devices[0].mute = False
+    for k in range(1, 10):
+        block.step(k * MS)
+        recovery.look()
+    assert block.slave_status(0)[0] == 8
+    assert recovery.problems == {}
+    assert "in OP" in caplog.messages[-1]
+
+
 def test_the_setup_of_a_drive_is_written_again(rig):
     drives = [
         DriveConfig(**{**vars(simulated_drive(FREE)), "setup": (SdoWrite(0x6072, 0, 1234, 2),)})
