@@ -85,30 +85,15 @@ class _OwnRecord(_OneTable):
         return {"row": self._row}
 
 
-class _Fenced:
-    """A binary format that is read part by part in a process of its own: all tables first, and then the chosen one."""
+class _Chosen:
+    """All tables of a binary file by their first rows, then the other rows of the chosen one."""
 
     is_whole = False
 
-    def __init__(self, path: Path, kind: str, size: int, place: Place | None) -> None:
-        self._path, self._kind, self._size = path, kind, size
+    def __init__(self, path: Path, size: int, place: Place | None) -> None:
+        self._path, self._size = path, size
         self._first: list[Table] = []
         self._place: Place | None = dict(place) if place else None
-
-    def __iter__(self) -> Iterator[Table]:
-        if self._place is None:
-            parts = fenced_parts(self._path, self._kind, Window(0, self._size))
-            self._first = [table for table in next(parts, []) if len(table.row) and table.numbers]
-            parts.close()
-            if not self._first:
-                raise LogError(f"{self._path}: {self._kind}: no columns of numbers with rows")
-            yield self._first[0]
-        place = self._place or {"row": self._first[0].n_rows, "table": 0, "columns": None}
-        window = Window(place["row"], self._size, place["table"], place["columns"])
-        for tables in fenced_parts(self._path, self._kind, window):
-            for table in tables[:1]:
-                self._place = place | {"row": table.n_rows}
-                yield table
 
     @property
     def beside(self) -> list[Table]:
@@ -122,23 +107,43 @@ class _Fenced:
     def place(self) -> Place | None:
         return self._place
 
+    def _kept(self) -> Place:
+        # all columns of the first table, if nobody chose
+        return self._place or {"row": self._first[0].n_rows, "table": 0, "columns": None}
 
-class _Sliced:
+
+class _Fenced(_Chosen):
+    """A format that is read part by part in a process of its own."""
+
+    def __init__(self, path: Path, kind: str, size: int, place: Place | None) -> None:
+        super().__init__(path, size, place)
+        self._kind = kind
+
+    def __iter__(self) -> Iterator[Table]:
+        if self._place is None:
+            parts = fenced_parts(self._path, self._kind, Window(0, self._size))
+            self._first = [table for table in next(parts, []) if len(table.row) and table.numbers]
+            parts.close()
+            if not self._first:
+                raise LogError(f"{self._path}: {self._kind}: no columns of numbers with rows")
+            yield self._first[0]
+        place = self._kept()
+        window = Window(place["row"], self._size, place["table"], place["columns"])
+        for tables in fenced_parts(self._path, self._kind, window):
+            for table in tables[:1]:
+                self._place = place | {"row": table.n_rows}
+                yield table
+
+
+class _Sliced(_Chosen):
     """A format whose library reads all at once; what is computed of its rows takes only the memory of a part."""
-
-    is_whole = False
-
-    def __init__(self, path: Path, size: int, place: Place | None) -> None:
-        self._path, self._size = path, size
-        self._first: list[Table] = []
-        self._place: Place | None = dict(place) if place else None
 
     def __iter__(self) -> Iterator[Table]:
         tables = read_tables(self._path)
         if self._place is None:
             self._first = [self._rows(table, 0) for table in tables]
             yield self._first[0]
-        place = self._place or {"row": self._first[0].n_rows, "table": 0}
+        place = self._kept()
         chosen = tables[place["table"]]
         del tables
         for begin in range(place["row"], len(chosen.row), self._size):
@@ -149,18 +154,6 @@ class _Sliced:
     def _rows(self, table: Table, begin: int) -> Table:
         end = min(begin + self._size, len(table.row))
         return replace(table.rows(begin, end), n_rows=end)
-
-    @property
-    def beside(self) -> list[Table]:
-        return self._first[1:]
-
-    def keep(self, table: Table, columns: Sequence[str]) -> None:
-        number = next(k for k, one in enumerate(self._first) if one is table)
-        self._place = {"row": table.n_rows, "table": number}
-
-    @property
-    def place(self) -> Place | None:
-        return self._place
 
 
 class _Whole(_OneTable):
