@@ -17,6 +17,7 @@ from codegen.expressions.dag import Expr
 from codegen.system import joints
 from codegen.system.fields import Number
 from codegen.system.joints import AXES
+from codegen.system.moments import add_moment
 from codegen.system.system import System
 from codegen.system.vectors import Vector, cross, dot, plus, times
 
@@ -79,8 +80,8 @@ def add(entry: Entry, name: str, system: System) -> None:
     if not by_vector:
         _show(system, pushes, second, _moment(pushes[3:], first, second))
         return
-    _twist(system, drag_moment, first)
-    _twist(system, times(-1.0, drag_moment), second)
+    add_moment(system, drag_moment, first.values())
+    add_moment(system, times(-1.0, drag_moment), second.values())
     moment = _moment([ratio * push for push in pushes[3:]], first, second)
     by_cosine = slope * graph.total([(0.5, p * s) for p, s in zip(pushes[3:], sines, strict=True)])
     for a in "xyz":
@@ -108,13 +109,6 @@ def _angular_velocity(
         system.graph.lift(sum(system.rate(between[c][n]) * between[b][n] for n in "xyz"))
         for b, c in (("y", "z"), ("z", "x"), ("x", "y"))
     ]
-
-
-def _twist(system: System, moment: Vector, axes: dict[str, Vector]) -> None:
-    """Add a moment on a body, as forces m x e / 2 on its three axes e."""
-    for axis in axes.values():
-        for push, component in zip(times(0.5, cross(moment, axis)), axis, strict=True):
-            system.add_power(push, component)
 
 
 def _moment(weights: list[Expr], first: dict[str, Vector], second: dict[str, Vector]) -> Vector:
