@@ -72,7 +72,7 @@ def fenced_parts(path: Path, kind: str, window: Window) -> Generator[list[Table]
     ):
         try:
             # of a reader that died in the middle of a part, nothing of it is taken
-            while part := _next_part(child.stdout):
+            while part := _next_part(child.stdout, path):
                 yield received(part, kind)
         except GeneratorExit:
             child.kill()
@@ -82,11 +82,13 @@ def fenced_parts(path: Path, kind: str, window: Window) -> Generator[list[Table]
         _check_end(path, kind, code, said.read())
 
 
-def _next_part(out: Any) -> bytes:
+def _next_part(out: Any, path: Path) -> bytes:
     head = out.read(LENGTH.size)
     if len(head) < LENGTH.size:
         return b""
     (size,) = LENGTH.unpack(head)
+    if size > 4 * MOST_BYTES:  # of a reader whose library wrote over its memory
+        raise LogError(f"{path}: its reader sends {size >> 20} MiB at once; is it damaged?")
     part: bytes = out.read(size)
     return part if len(part) == size else b""
 
